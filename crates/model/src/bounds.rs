@@ -1,0 +1,203 @@
+//! Every bound of flightstrip, with its reason and what happens beyond it.
+//!
+//! Law 4: a queue, cache, retry or timeout has a name, a number and a stated overflow, and they stand here together
+//! so that they can be judged together. Overflow is one of: *wait* (backpressure), *replace* (newest wins), *evict
+//! own oldest*, *refuse* (`BUSY` or `VALIDATION_ERROR`), *close for resync*, *cut* (text, on a character boundary).
+//! Silent loss is not among them.
+
+use std::time::Duration;
+
+// ---- the summary and its texts ----------------------------------------------------------------------------------
+
+/// An error's preview in UTF-8 bytes (ERR-03): a readable sentence, never a log. Overflow: cut.
+pub const ERROR_PREVIEW_BYTES: usize = 512;
+/// An error's category in UTF-8 bytes (ERR-03): a word from a known list. Overflow: cut.
+pub const ERROR_CATEGORY_BYTES: usize = 64;
+/// An error's stamp: 32 hex characters, enough of a SHA-256 that two failures never share one.
+pub const ERROR_STAMP_BYTES: usize = 32;
+/// Offered recovery actions (ERR-03). Overflow: the first three known, distinct ones.
+pub const RECOVERY_ACTIONS: usize = 3;
+/// An id in bytes of printable ASCII. Overflow: refuse at the edge.
+pub const ID_BYTES: usize = 256;
+/// A pull request's address in bytes. Overflow: refuse at the edge.
+pub const PULL_REQUEST_URL_BYTES: usize = 2_048;
+/// One serialised summary (SUM-03). The worst case is computed to stay under 5,000 bytes; a property test holds it.
+pub const SUMMARY_BYTES: usize = 6 * 1024;
+/// The subagent count a summary shows. Overflow: shown as this number.
+pub const ACTIVE_SUBAGENTS: u32 = 999;
+
+// ---- what a person writes ----------------------------------------------------------------------------------------
+
+/// A client's message id in bytes (API-06). Overflow: refuse.
+pub const CLIENT_MESSAGE_ID_BYTES: usize = 128;
+/// One prompt or description in UTF-8 bytes. Overflow: `VALIDATION_ERROR`.
+pub const USER_CONTENT_BYTES: usize = 1024 * 1024;
+/// A title or name in characters: what one line of a row can ever show. Overflow: `VALIDATION_ERROR`.
+pub const TITLE_CHARS: usize = 200;
+/// Queued prompts of one session: more is a plan, not a queue. Overflow: `BUSY`.
+pub const QUEUED_PROMPTS: usize = 10;
+/// Requests `task.pending` answers with. Overflow: the newest.
+pub const PENDING_LISTED: usize = 20;
+/// Repositories of one task. Overflow: `VALIDATION_ERROR`.
+pub const TASK_REPOSITORIES: usize = 20;
+/// Arguments, or environment variables, of an agent profile. Overflow: `VALIDATION_ERROR`.
+pub const PROFILE_ENTRIES: usize = 64;
+
+// ---- lists -------------------------------------------------------------------------------------------------------
+
+/// Rows of one `task.list` page. Overflow: cursor.
+pub const TASK_PAGE_ROWS: usize = 500;
+/// Rows of one `message.list` page when the client names no number.
+pub const MESSAGE_PAGE_ROWS: usize = 50;
+/// Rows of one `message.list` page at most. Overflow: cursor.
+pub const MESSAGE_PAGE_ROWS_MAX: usize = 200;
+/// Serialised bytes of one list page, at least one row (GWY-07). Overflow: cursor.
+pub const PAGE_BYTES: usize = 1024 * 1024;
+/// Content of one message inside a notification or list. Overflow: cut and marked `content_truncated`, the rest by
+/// HTTP.
+pub const WIRE_CONTENT_BYTES: usize = 256 * 1024;
+
+// ---- agent to disk -----------------------------------------------------------------------------------------------
+
+/// The global tick on which streamed text is appended (STR-01): ten updates a second read as continuous.
+pub const COALESCE_TICK: Duration = Duration::from_millis(100);
+/// Text waiting in one session's coalescer. Overflow: wait, so the gate closes and the agent's pipe fills.
+pub const COALESCE_PENDING_BYTES: usize = 1024 * 1024;
+/// Events between one agent and its runtime; these places are the flow gate's permits. Overflow: wait.
+pub const HANDOFF_EVENTS: usize = 1_024;
+/// Bytes between one agent and its runtime; one line is always admitted to an empty hand-off. Overflow: wait.
+pub const HANDOFF_BYTES: usize = 4 * 1024 * 1024;
+/// One line of an agent's stdout. Overflow: session error `line_too_long`; nobody can resynchronise inside a line.
+pub const AGENT_LINE_BYTES: usize = 32 * 1024 * 1024;
+/// Append batches that wait for the writer. Overflow: wait.
+pub const STREAM_WRITES: usize = 1_024;
+/// Tool output kept in a tool row. Overflow: cut and marked; the head is kept.
+pub const TOOL_OUTPUT_BYTES: usize = 256 * 1024;
+/// The tail of an agent's stderr that is kept. Overflow: the head is dropped.
+pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
+/// Lines of that tail shown in a session error.
+pub const STDERR_TAIL_LINES: usize = 20;
+/// `initialize`, `session/new`, `session/load`: real agents take up to 3 s; a cold cache takes longer.
+pub const AGENT_START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Any other request to an agent, prompts excepted, which have none.
+pub const AGENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a cancelled turn may take to end by itself before the process is stopped.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(5);
+/// How long a process group may take to end after TERM, then after KILL.
+pub const TERM_GRACE: Duration = Duration::from_secs(3);
+/// How long an agent may take to end after its input is closed.
+pub const STDIN_CLOSE_GRACE: Duration = Duration::from_secs(3);
+/// Agents starting at once: starting is the heaviest moment of an agent. Overflow: wait.
+pub const AGENTS_STARTING: usize = 2;
+/// A settled, resumable agent is stopped after this long.
+pub const AGENT_IDLE: Duration = Duration::from_secs(10 * 60);
+
+// ---- the store ---------------------------------------------------------------------------------------------------
+
+/// How long SQLite waits for another process's lock. Overflow: a person's write answers `BUSY`, a stream retries.
+pub const SQLITE_BUSY: Duration = Duration::from_secs(5);
+/// Readers of the SQLite pool: two cores plus room for a slow list.
+pub const SQLITE_READERS: u32 = 4;
+/// Connections of the PostgreSQL pool.
+pub const POSTGRES_CONNECTIONS: u32 = 8;
+/// How long start-up waits for the instance lock. Overflow: start-up error naming the holder.
+pub const INSTANCE_LOCK_WAIT: Duration = Duration::from_secs(30);
+
+// ---- the projector -----------------------------------------------------------------------------------------------
+
+/// Tasks derived in one transaction: at most this many rows are locked together.
+pub const PROJECTOR_BATCH: usize = 200;
+/// After its first poke a task is derived at most this often.
+pub const PROJECTOR_REPEAT: Duration = Duration::from_millis(50);
+/// How often stale tasks are looked for without a poke (REC-06).
+pub const PROJECTOR_SWEEP: Duration = Duration::from_secs(5);
+/// Attempts for one task before it is left to the next event or sweep (REC-03).
+pub const PROJECTOR_RETRIES: u32 = 3;
+
+// ---- the gateway -------------------------------------------------------------------------------------------------
+
+/// Control frames (responses, errors) that wait for one client. Overflow: close 4001.
+pub const CONTROL_FRAMES: usize = 256;
+/// Their bytes. Overflow: close 4001.
+pub const CONTROL_BYTES: usize = 8 * 1024 * 1024;
+/// Occurrences that wait for one client. Overflow: close 4002.
+pub const OCCURRENCE_FRAMES: usize = 1_024;
+/// Their bytes. Overflow: close 4002.
+pub const OCCURRENCE_BYTES: usize = 16 * 1024 * 1024;
+/// Message and tool states of one session that wait for one client. Overflow: evict own oldest, then one
+/// `session.resync`.
+pub const MESSAGE_STATE_KEYS: usize = 32;
+/// All other states that wait for one client. Overflow: close 4002.
+pub const STATE_KEYS: usize = 16_384;
+/// Control frames written before one other frame gets a turn.
+pub const CONTROL_BURST: usize = 8;
+/// Requests of one connection that run at once. Overflow: `BUSY`.
+pub const INFLIGHT_REQUESTS: usize = 64;
+/// Sessions one client may have open. Overflow: `BUSY`.
+pub const OPEN_SESSIONS: usize = 64;
+/// One inbound frame: escaping can blow the largest prompt up six times. Overflow: close 1009.
+pub const INBOUND_FRAME_BYTES: usize = 8 * 1024 * 1024;
+/// Live text of one unsettled message. Overflow: its head is read from the store instead.
+pub const LIVE_TEXT_BYTES: usize = 256 * 1024;
+/// Live text of all unsettled messages. Overflow: the oldest are read from the store instead.
+pub const LIVE_TEXT_TOTAL_BYTES: usize = 64 * 1024 * 1024;
+/// How often each side of a connection speaks when it has nothing to say.
+pub const PING_EVERY: Duration = Duration::from_secs(20);
+/// Silence after which a connection is dead. Overflow: close 4002.
+pub const DEAD_AFTER: Duration = Duration::from_secs(45);
+/// A write without progress. Overflow: close 4002.
+pub const WRITE_STALL: Duration = Duration::from_secs(10);
+/// Life of the one-time code in the printed address.
+pub const SIGN_IN_CODE_LIFE: Duration = Duration::from_secs(10 * 60);
+/// Life of a signed-in browser's secret without use.
+pub const SIGN_IN_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Unused one-time codes that exist at once. Overflow: the oldest is forgotten.
+pub const SIGN_IN_CODES: usize = 32;
+
+// ---- Git ---------------------------------------------------------------------------------------------------------
+
+/// Names and files in one observation. Overflow: `truncated`, the rest by page.
+pub const OBSERVATION_FILES: usize = 2_000;
+/// Their serialised bytes. Overflow: `truncated`, the rest by page.
+pub const OBSERVATION_BYTES: usize = 256 * 1024;
+/// Polling of a focused live environment.
+pub const GIT_POLL_FAST: Duration = Duration::from_secs(3);
+/// Polling of any other live environment (GIT-06: a change is seen within 30 s with no browser).
+pub const GIT_POLL_SLOW: Duration = Duration::from_secs(20);
+/// After the last focus ends polling stays fast this long, so that switching to and fro does not flap.
+pub const GIT_FOCUS_LINGER: Duration = Duration::from_secs(5);
+/// An identical live observation is written at most this often (GIT-05). Overflow: merge.
+pub const LIVE_SNAPSHOT_THROTTLE: Duration = Duration::from_secs(30);
+/// One untracked file read to count its lines. Overflow: a file without lines.
+pub const UNTRACKED_FILE_BYTES: u64 = 1024 * 1024;
+/// All untracked files read in one observation. Overflow: files without lines.
+pub const UNTRACKED_TOTAL_BYTES: u64 = 16 * 1024 * 1024;
+/// A look-up of one Git fact. Overflow: failed observation.
+pub const GIT_LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Status, diff or a whole observation. Overflow: failed observation.
+pub const GIT_OBSERVE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A Git command that changes something for a person: checking out a large tree or a hook of theirs takes minutes.
+/// Overflow: TERM, so that Git removes its own locks, then KILL.
+pub const GIT_WRITE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// Git work of all repositories at once is as many as cores, but never fewer than this: two slow disks must not hold
+/// up everybody. Overflow: wait, first come first served.
+pub const GIT_WORK_MIN: usize = 4;
+/// One answer of Git: about 200,000 changed files. Overflow: failed observation; the numbers would be wrong.
+pub const GIT_OUTPUT_BYTES: usize = 32 * 1024 * 1024;
+/// What is kept of a Git command's complaints. Overflow: cut.
+pub const GIT_STDERR_BYTES: usize = 16 * 1024;
+/// How long the pipe of an ended Git command is still read when something it started in the background holds it open.
+pub const GIT_PIPE_GRACE: Duration = Duration::from_secs(1);
+/// Filter drivers that one repository's configuration names, all of them switched off by name while observing.
+/// Overflow: failed observation; one that is not switched off could run.
+pub const GIT_FILTER_DRIVERS: usize = 64;
+/// Numbers tried behind a branch name that is taken. Overflow: refuse.
+pub const BRANCH_SUFFIXES: u32 = 100;
+/// Branches listed for a choice. Overflow: the most recently committed.
+pub const BRANCHES_LISTED: usize = 500;
+/// Files named in the answer to a merge that conflicts. Overflow: the first.
+pub const CONFLICTS_LISTED: usize = 100;
+/// A file that is compared for a shown diff. Overflow: named skip reason.
+pub const DIFF_SOURCE_BYTES: u64 = 10 * 1024 * 1024;
+/// The shown diff of one file. Overflow: named skip reason.
+pub const DIFF_FILE_BYTES: usize = 256 * 1024;
