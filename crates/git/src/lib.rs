@@ -1,1 +1,100 @@
-//! TODO
+//! Git, through its command line: observing repositories safely, worktrees, diffs, taking a result.
+//!
+//! Two kinds of calls, kept apart by type. *Observing* ([`Git::observe`], [`Git::inspect`], [`Git::changes_page`],
+//! [`Git::diff_file`], …) never writes to the repository and never runs what the repository configures: no hook, no
+//! file-system monitor, no external diff, no textconv, no filter; no prompt, no network, no lock. *Writing*
+//! ([`Git::add_worktree`], [`Git::remove_worktree`], [`Git::merge_into_base`]) is asked for by a person and behaves
+//! like the same command in their terminal, hooks included.
+//!
+//! Invariant: every process runs under a permit of one shared, first-come-first-served admission, with a deadline
+//! and a bounded answer, in a process group of its own that ends with the call.
+//! Invariant: "could not measure" is an error, never an empty answer (C16).
+//!
+//! Not here: who is allowed to ask, when to poll (`flow::poll`), and where observations are stored.
+//! Read next: [`observe`] for what is counted, `read` for how observing is made safe.
+
+pub mod base;
+pub mod config;
+pub mod diff;
+pub mod error;
+pub mod facts;
+pub mod merge;
+pub mod observe;
+pub mod worktree;
+
+mod attributes;
+mod confined;
+mod listing;
+mod name;
+mod process;
+mod raw;
+mod read;
+mod status;
+mod untracked;
+mod write;
+
+use crate::config::GitConfig;
+use crate::error::GitError;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// The Git of this machine. Cheap to clone; all clones share one admission.
+#[derive(Clone, Debug)]
+pub struct Git {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    config: GitConfig,
+    // Tokio's semaphore is fair: a repository that asks often cannot overtake one that asks rarely.
+    admission: Arc<Semaphore>,
+}
+
+/// A place among the concurrent Git work, with the moment at which its work must be over.
+///
+/// One operation takes one place for all its processes, so operations cannot deadlock on each other. The clock
+/// starts when the place is had: waiting for other repositories is not this one's failure.
+#[derive(Clone)]
+pub(crate) struct Work {
+    pub(crate) config: GitConfig,
+    pub(crate) deadline: Instant,
+    _place: Arc<OwnedSemaphorePermit>,
+}
+
+impl Work {
+    /// The same place with a new deadline, for cleaning up after work that ran out of time.
+    pub(crate) fn again(&self, limit: Duration) -> Self {
+        Self {
+            deadline: Instant::now() + limit,
+            ..self.clone()
+        }
+    }
+}
+
+impl Git {
+    /// Prepares Git; starts nothing and looks at nothing.
+    #[must_use]
+    pub fn new(config: GitConfig) -> Self {
+        let admission = Arc::new(Semaphore::new(config.concurrency));
+        Self {
+            inner: Arc::new(Inner { config, admission }),
+        }
+    }
+
+    /// Waits for a place, first come first served, for work that may take `limit`.
+    pub(crate) async fn admit(&self, limit: Duration) -> Result<Work, GitError> {
+        let place = Arc::clone(&self.inner.admission)
+            .acquire_owned()
+            .await
+            // The semaphore is never closed; should that change, "not measured" is the honest answer.
+            .map_err(|_| GitError::TimedOut { command: "admission" })?;
+        Ok(Work {
+            config: self.inner.config.clone(),
+            deadline: Instant::now() + limit,
+            _place: Arc::new(place),
+        })
+    }
+}
