@@ -73,6 +73,16 @@ pub const AGENT_LINE_BYTES: usize = 32 * 1024 * 1024;
 pub const STREAM_WRITES: usize = 1_024;
 /// Tool output kept in a tool row. Overflow: cut and marked; the head is kept.
 pub const TOOL_OUTPUT_BYTES: usize = 256 * 1024;
+/// Lines that wait for an agent to read its input. Prompts come one at a time, so this many means it does not read.
+/// Overflow: refuse; the agent's own requests wait.
+pub const AGENT_OUTGOING_LINES: usize = 256;
+/// How long lines already handed over may take to be written when an agent's input is closed. Overflow: lost with the
+/// agent that does not read them.
+pub const AGENT_LAST_LINES: Duration = Duration::from_millis(250);
+/// Permission requests of one agent that nobody has answered. Overflow: the agent's request is refused.
+pub const OPEN_PERMISSIONS: usize = 256;
+/// Silence after which an agent that replays history *after* its reply is taken to have finished.
+pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
 /// The tail of an agent's stderr that is kept. Overflow: the head is dropped.
 pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
 /// Lines of that tail shown in a session error.
