@@ -139,8 +139,22 @@ pub const OCCURRENCE_BYTES: usize = 16 * 1024 * 1024;
 pub const MESSAGE_STATE_KEYS: usize = 32;
 /// All other states that wait for one client. Overflow: close 4002.
 pub const STATE_KEYS: usize = 16_384;
+/// Bytes of those states: keys alone would not bound memory. Overflow: close 4002.
+pub const STATE_BYTES: usize = 64 * 1024 * 1024;
 /// Control frames written before one other frame gets a turn.
 pub const CONTROL_BURST: usize = 8;
+/// Bytes one scope writes before the next one's turn: some dozens of usual frames, so that turns are cheap. What it
+/// writes beyond is owed.
+pub const SCOPE_QUANTUM_BYTES: i64 = 16 * 1024;
+/// Growing messages of one session of which the server knows how much a client holds; an agent has one or two.
+/// Overflow: an unknown one is sent whole.
+pub const HELD_MESSAGES: usize = 64;
+/// Room that is reserved for the answer to a list or another large request.
+pub const LARGE_ANSWER_BYTES: usize = PAGE_BYTES;
+/// Room that is reserved for any other answer.
+pub const ANSWER_BYTES: usize = 64 * 1024;
+/// Frames handed to a socket before it is flushed: one system call for many small frames.
+pub const WRITE_BATCH_BYTES: usize = 128 * 1024;
 /// Requests of one connection that run at once. Overflow: `BUSY`.
 pub const INFLIGHT_REQUESTS: usize = 64;
 /// Sessions one client may have open. Overflow: `BUSY`.
@@ -163,6 +177,15 @@ pub const SIGN_IN_CODE_LIFE: Duration = Duration::from_secs(10 * 60);
 pub const SIGN_IN_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Unused one-time codes that exist at once. Overflow: the oldest is forgotten.
 pub const SIGN_IN_CODES: usize = 32;
+/// Wrong codes within [`SIGN_IN_WINDOW`]: a code has 128 random bits, so this only keeps the door quiet. Overflow:
+/// refuse.
+pub const SIGN_IN_FAILURES: usize = 20;
+/// Over which wrong codes are counted.
+pub const SIGN_IN_WINDOW: Duration = Duration::from_secs(60);
+/// The body of an HTTP request that carries no file. Overflow: refuse.
+pub const HTTP_BODY_BYTES: usize = 64 * 1024;
+/// How long shutdown waits for connections to write what waits and for accepted requests to finish.
+pub const GATEWAY_DRAIN: Duration = Duration::from_secs(5);
 
 // ---- Git ---------------------------------------------------------------------------------------------------------
 
