@@ -1,0 +1,431 @@
+//! The one loop that reads an agent: lines in, events out, in order.
+//!
+//! Invariants:
+//! - a line that becomes an event is handed over only when the hand-off has room for it, so a runtime that stalls stops
+//!   the reading and thereby the agent; a reply never waits for that;
+//! - the reply to a prompt is an event like the updates around it, behind those written before it;
+//! - whatever does not become an event or a reply is counted by its reason ([`ConnectionCounters`]);
+//! - nothing here awaits the agent, and an agent that asks for something we do not offer is refused at once.
+
+use crate::connection::Shared;
+use crate::error::AgentError;
+use crate::event::{
+    AgentEvent, AgentExit, PermissionAnswer, PermissionKind, PermissionOption, PromptEnd, PromptId,
+    StopReason,
+};
+use crate::handoff::{Handoff, NobodyReads};
+use crate::line::{LineError, LineReader};
+use crate::message::{
+    AUTH_REQUIRED, INTERNAL_ERROR, Incoming, METHOD_NOT_FOUND, RpcError, error_line, result_line,
+};
+use crate::outgoing::Outgoing;
+use crate::replies::{Answer, ReplyUse, Settled};
+use crate::request::permission_result;
+use crate::text::clean_line;
+use crate::tool_call::read_tool_call;
+use crate::update::{Read, UpdateReader, read_commands};
+use model::bounds;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::io::AsyncBufRead;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// What became of an agent's lines, since the connection began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionCounters {
+    /// Lines read.
+    pub lines: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Events handed to the runtime, apart from the last one.
+    pub events: u64,
+    /// Replies to our requests, apart from those that are events.
+    pub replies: u64,
+    /// Lines that were no message: printed text, batches, broken JSON.
+    pub noise: u64,
+    /// Updates of a replay, dropped.
+    pub replayed: u64,
+    /// Updates without content or news.
+    pub empty: u64,
+    /// Updates of a kind this version does not know; each was also an event.
+    pub unknown_updates: u64,
+    /// Extension notifications (`_…`), skipped.
+    pub extensions: u64,
+    /// Requests of the agent for something we do not offer, refused.
+    pub refused: u64,
+    /// Withdrawals of requests that were answered already.
+    pub late_withdrawals: u64,
+    /// Replies that nobody waited for any more.
+    pub late_replies: u64,
+}
+
+/// The reading side of one connection.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) handoff: Handoff,
+    pub(crate) outgoing: Outgoing,
+    pub(crate) updates: UpdateReader,
+}
+
+/// Why reading stopped.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The agent closed its output.
+    EndOfOutput,
+    /// The agent's fault.
+    Fault(AgentError),
+    /// The runtime dropped its side.
+    NobodyReads,
+}
+
+impl Reader {
+    /// Reads until the end, or until `exited` and then silence: a stray descendant may hold the pipe open. The
+    /// hand-off stays open for the last event.
+    pub(crate) async fn read_all(
+        &mut self,
+        input: impl AsyncBufRead + Unpin,
+        exited: &CancellationToken,
+    ) -> Stopped {
+        let mut lines = LineReader::new(input, bounds::AGENT_LINE_BYTES);
+        loop {
+            let line = tokio::select! {
+                line = lines.next() => line,
+                () = silence_after(exited) => return Stopped::EndOfOutput,
+            };
+            let line = match line {
+                Ok(Some(line)) => line,
+                // A broken pipe is how the end of a killed process looks.
+                Ok(None) | Err(LineError::Io(_)) => return Stopped::EndOfOutput,
+                Err(LineError::TooLong(limit)) => {
+                    let fault = AgentError::LineTooLong { limit };
+                    self.shared.blame(fault.clone());
+                    return Stopped::Fault(fault);
+                }
+            };
+            if self.line(line).await == Err(NobodyReads) {
+                return Stopped::NobodyReads;
+            }
+        }
+    }
+
+    async fn line(&mut self, line: &[u8]) -> Result<(), NobodyReads> {
+        let bytes = line.len();
+        self.count(|counters| {
+            counters.lines += 1;
+            counters.bytes += bytes as u64;
+        });
+        let clean = clean_line(line);
+        match Incoming::parse(&clean.text) {
+            Incoming::Noise => {
+                self.count(|counters| counters.noise += 1);
+                Ok(())
+            }
+            Incoming::Reply { id, outcome } => self.reply(id, outcome),
+            Incoming::Notification { method, params } => match method.as_str() {
+                "session/update" => {
+                    self.update(&params, clean.with_halves.as_deref(), bytes)
+                        .await
+                }
+                "$/cancel_request" => self.withdraw(&params).await,
+                _ => self.other_notification(method, params, bytes).await,
+            },
+            Incoming::Request { id, method, params } => match method.as_str() {
+                "session/request_permission" => self.permission(id, &params, bytes).await,
+                _ => {
+                    self.refuse(
+                        &id,
+                        METHOD_NOT_FOUND,
+                        "this client does not offer that method",
+                    )
+                    .await;
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    async fn update(
+        &mut self,
+        params: &Value,
+        with_halves: Option<&str>,
+        bytes: usize,
+    ) -> Result<(), NobodyReads> {
+        if self.drop_replay(params) {
+            return Ok(());
+        }
+        self.handoff.room_for(bytes).await?;
+        let read = {
+            let mut settings = self.shared.settings();
+            self.updates.read(
+                params,
+                with_halves,
+                self.shared.traits().subagents,
+                &mut settings,
+            )
+        };
+        match read {
+            Read::Nothing => {
+                self.count(|counters| counters.empty += 1);
+                Ok(())
+            }
+            Read::Events(events) => events
+                .into_iter()
+                .try_for_each(|event| self.push(event, bytes)),
+        }
+    }
+
+    /// History is dropped; what it says about the present (commands, settings) is kept for whoever opened the session.
+    fn drop_replay(&self, params: &Value) -> bool {
+        let mut replies = self.shared.replies();
+        if !replies.is_replay() {
+            return false;
+        }
+        let update = params.get("update").unwrap_or(&Value::Null);
+        if let Some(commands) = read_commands(update) {
+            replies.keep_commands(commands);
+        }
+        drop(replies);
+        let mut settings = self.shared.settings();
+        settings.take_in(update);
+        if let Some(mode) = update.get("currentModeId").and_then(Value::as_str) {
+            settings.mode_is(mode);
+        }
+        drop(settings);
+        self.count(|counters| counters.replayed += 1);
+        true
+    }
+
+    async fn other_notification(
+        &mut self,
+        method: String,
+        params: Value,
+        bytes: usize,
+    ) -> Result<(), NobodyReads> {
+        if method.starts_with('_') {
+            self.count(|counters| counters.extensions += 1);
+            return Ok(());
+        }
+        self.handoff.room_for(bytes).await?;
+        self.push(
+            AgentEvent::Unknown {
+                kind: method,
+                raw: params,
+            },
+            bytes,
+        )
+    }
+
+    async fn permission(
+        &mut self,
+        id: Value,
+        params: &Value,
+        bytes: usize,
+    ) -> Result<(), NobodyReads> {
+        if self.shared.replies().is_replay() {
+            // Nothing of a replay may become pending.
+            self.count(|counters| counters.replayed += 1);
+            self.outgoing
+                .send_waiting(result_line(
+                    &id,
+                    &permission_result(PermissionAnswer::Cancelled),
+                ))
+                .await;
+            return Ok(());
+        }
+        let subagents = self.shared.traits().subagents;
+        let tool_call = params
+            .get("toolCall")
+            .and_then(|call| read_tool_call(call, subagents));
+        let Some(tool_call) = tool_call else {
+            self.refuse(&id, INTERNAL_ERROR, "the request names no tool call")
+                .await;
+            return Ok(());
+        };
+        self.handoff.room_for(bytes).await?;
+        let Some(ticket) = self.shared.permissions().admit(id.clone()) else {
+            self.refuse(&id, INTERNAL_ERROR, "too many permission requests are open")
+                .await;
+            return Ok(());
+        };
+        self.flush()?;
+        self.push(
+            AgentEvent::Permission {
+                ticket,
+                tool_call,
+                options: read_options(params),
+            },
+            bytes,
+        )
+    }
+
+    /// The agent takes a request back. By the rules of the protocol the request still gets its one answer.
+    async fn withdraw(&mut self, params: &Value) -> Result<(), NobodyReads> {
+        let id = params
+            .get("requestId")
+            .or_else(|| params.get("id"))
+            .unwrap_or(&Value::Null);
+        let Some(ticket) = self.shared.permissions().withdraw(id) else {
+            self.count(|counters| counters.late_withdrawals += 1);
+            return Ok(());
+        };
+        self.outgoing
+            .send_waiting(result_line(
+                id,
+                &permission_result(PermissionAnswer::Cancelled),
+            ))
+            .await;
+        self.push(AgentEvent::PermissionWithdrawn { ticket }, 0)
+    }
+
+    async fn refuse(&self, id: &Value, code: i64, message: &str) {
+        self.count(|counters| counters.refused += 1);
+        self.outgoing
+            .send_waiting(error_line(id, code, message))
+            .await;
+    }
+
+    fn reply(&mut self, id: Option<u64>, outcome: Answer) -> Result<(), NobodyReads> {
+        let settled = self.shared.replies().settle(id);
+        match settled {
+            Settled::Prompt(prompt) => {
+                let result = outcome
+                    .map(|result| read_prompt_end(&result))
+                    .map_err(|error| rpc_error("session/prompt", error));
+                self.end_prompt(prompt, result)
+            }
+            Settled::Caller(reply_use, caller) => {
+                self.count(|counters| counters.replies += 1);
+                if let (ReplyUse::Settings, Ok(result)) = (reply_use, &outcome) {
+                    self.shared.settings().take_in(result);
+                }
+                // The caller may have stopped waiting this very moment; its deadline has told it.
+                let _ = caller.send(outcome);
+                Ok(())
+            }
+            Settled::Late => {
+                self.count(|counters| counters.late_replies += 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn end_prompt(
+        &mut self,
+        prompt: PromptId,
+        result: Result<PromptEnd, AgentError>,
+    ) -> Result<(), NobodyReads> {
+        self.flush()?;
+        self.push(AgentEvent::PromptEnded { prompt, result }, 0)
+    }
+
+    fn flush(&mut self) -> Result<(), NobodyReads> {
+        match self.updates.flush() {
+            Some(event) => self.push(event, 0),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&self, event: AgentEvent, bytes: usize) -> Result<(), NobodyReads> {
+        self.count(|counters| {
+            counters.events += 1;
+            counters.unknown_updates += u64::from(matches!(event, AgentEvent::Unknown { .. }));
+        });
+        self.handoff.push(event, bytes)
+    }
+
+    /// The connection has ended: what was open ends with it, then comes the last event.
+    pub(crate) fn finish(mut self, exit: AgentExit) {
+        let error = exit.fault.clone().unwrap_or(AgentError::Gone);
+        let open = self.shared.replies().close();
+        self.shared.permissions().take_all();
+        let ended = open
+            .into_iter()
+            .try_for_each(|prompt| self.end_prompt(prompt, Err(error.clone())));
+        let last = ended
+            .and_then(|()| self.flush())
+            .and_then(|()| self.handoff.push(AgentEvent::Exited(exit), 0));
+        if last == Err(NobodyReads) {
+            tracing::debug!("an agent ended whose events nobody reads");
+        }
+    }
+
+    fn count(&self, change: impl FnOnce(&mut ConnectionCounters)) {
+        change(&mut self.shared.counters());
+    }
+}
+
+async fn silence_after(exited: &CancellationToken) {
+    exited.cancelled().await;
+    sleep(bounds::STDIN_CLOSE_GRACE).await;
+}
+
+/// The reply to one of our requests as an error of ours.
+pub(crate) fn rpc_error(method: &'static str, error: RpcError) -> AgentError {
+    match error.code {
+        AUTH_REQUIRED => AgentError::AuthRequired {
+            message: error.message,
+        },
+        code => AgentError::Rpc {
+            method,
+            code,
+            message: error.message,
+        },
+    }
+}
+
+fn read_prompt_end(result: &Value) -> PromptEnd {
+    let word = result
+        .get("stopReason")
+        .and_then(Value::as_str)
+        .unwrap_or("end_turn");
+    PromptEnd {
+        stop_reason: StopReason::from_wire(word),
+        text: result_text(result),
+        total_tokens: result.pointer("/usage/totalTokens").and_then(Value::as_u64),
+    }
+}
+
+/// Text inside a reply: plain, or as content blocks.
+fn result_text(result: &Value) -> Option<String> {
+    let content = result
+        .get("content")
+        .or_else(|| result.pointer("/message/content"));
+    let text = match (result.get("text"), content) {
+        (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
+        (_, Some(Value::Array(blocks))) => blocks
+            .iter()
+            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .collect(),
+        (_, Some(block)) => block.get("text").and_then(Value::as_str)?.to_owned(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn read_options(params: &Value) -> Vec<PermissionOption> {
+    let option = |option: &Value| {
+        let text = |key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
+        let id = text("optionId")?;
+        let kind = match option.get("kind").and_then(Value::as_str)? {
+            "allow_once" => PermissionKind::AllowOnce,
+            "allow_always" => PermissionKind::AllowAlways,
+            "reject_once" => PermissionKind::RejectOnce,
+            "reject_always" => PermissionKind::RejectAlways,
+            // A kind nobody knows cannot be offered: a person would not know what it does.
+            _ => return None,
+        };
+        Some(PermissionOption {
+            name: text("name").unwrap_or_else(|| id.clone()),
+            id,
+            kind,
+        })
+    };
+    let options = params
+        .get("options")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    options.iter().filter_map(option).collect()
+}
