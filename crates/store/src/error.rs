@@ -1,0 +1,55 @@
+//! Why the store failed.
+
+/// A failure of the store. Outcomes that are not failures are enums of the functions that have them.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the write lock for longer than `bounds::SQLITE_BUSY`. Trying again is safe.
+    #[error("the database is locked by another process")]
+    Busy,
+    /// The row that was asked for does not exist.
+    #[error("no such {what}")]
+    NotFound {
+        /// What kind of row.
+        what: &'static str,
+    },
+    /// A stored value cannot be read as what it must be.
+    #[error("column {column} holds a value that cannot be read")]
+    Corrupt {
+        /// Which column.
+        column: &'static str,
+    },
+    /// The database's schema is newer than this program.
+    #[error("the database was written by a newer version of flightstrip; start that version")]
+    NewerSchema,
+    /// The database's migrations failed.
+    #[error("the database could not be migrated")]
+    Migration(#[source] sqlx::migrate::MigrateError),
+    /// The database address cannot be used.
+    #[error("the database address is not understood: {reason}")]
+    Address {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Anything else the engine says.
+    #[error("the database failed")]
+    Engine(#[source] sqlx::Error),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let locked = error.as_database_error().is_some_and(|db| {
+            // SQLITE_BUSY and its extended codes (snapshot, recovery, timeout), SQLITE_LOCKED.
+            db.code()
+                .is_some_and(|code| matches!(&*code, "5" | "6" | "261" | "517" | "773"))
+                && db.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_some()
+        });
+        if locked {
+            Self::Busy
+        } else {
+            Self::Engine(error)
+        }
+    }
+}
+
+/// What store functions return.
+pub type Result<T> = std::result::Result<T, StoreError>;

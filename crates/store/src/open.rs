@@ -1,0 +1,201 @@
+//! Opening a store: pools, pragmas, migrations.
+
+use crate::error::{Result, StoreError};
+use crate::sql::{Engine, Link, sql};
+use model::bounds;
+use model::clock::{Clock, Timestamp};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::Mutex;
+
+/// A handle to the database; cloning it is cheap.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pools: Pools,
+    clock: Arc<dyn Clock>,
+    statements: Arc<AtomicU64>,
+}
+
+enum Pools {
+    /// One writer, whose turn is the mutex's first-come order, and several readers.
+    Sqlite {
+        writer: SqlitePool,
+        turn: Arc<Mutex<()>>,
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Store {
+    /// Opens, or makes, the SQLite database in `file`. Migrating is a step of its own ([`Store::migrate`]).
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub async fn open_sqlite(file: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .foreign_keys(true)
+            .busy_timeout(bounds::SQLITE_BUSY);
+        let writer = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options.clone())
+            .await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(bounds::SQLITE_READERS)
+            .connect_with(options)
+            .await?;
+        let pools = Pools::Sqlite {
+            writer,
+            turn: Arc::new(Mutex::new(())),
+            readers,
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                pools,
+                clock,
+                statements: Arc::default(),
+            }),
+        })
+    }
+
+    /// Opens the PostgreSQL database at `url`.
+    ///
+    /// # Errors
+    /// `Address` when the URL is not understood, or whatever the engine says.
+    pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self> {
+        let options = PgConnectOptions::from_str(url).map_err(|_| StoreError::Address {
+            reason: "not a PostgreSQL URL",
+        })?;
+        let pool = PgPoolOptions::new()
+            .max_connections(bounds::POSTGRES_CONNECTIONS)
+            .connect_with(options)
+            .await?;
+        let inner = Inner {
+            pools: Pools::Postgres(pool),
+            clock,
+            statements: Arc::default(),
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Brings the schema to this program's version, in one go.
+    ///
+    /// # Errors
+    /// `NewerSchema` when a newer program wrote the database, else `Migration`.
+    pub async fn migrate(&self) -> Result<()> {
+        let outcome = match &self.inner.pools {
+            Pools::Sqlite { writer, .. } => crate::migrations::sqlite().run(writer).await,
+            Pools::Postgres(_) => {
+                return Err(StoreError::Address {
+                    reason: "PostgreSQL has no migrations in this version",
+                });
+            }
+        };
+        outcome.map_err(|error| match error {
+            sqlx::migrate::MigrateError::VersionMissing(_)
+            | sqlx::migrate::MigrateError::VersionTooNew(..) => StoreError::NewerSchema,
+            other => StoreError::Migration(other),
+        })
+    }
+
+    /// The latest time stored anywhere: the clock is seeded with it, so no later time is earlier.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    pub async fn latest_time(&self) -> Result<Option<Timestamp>> {
+        let mut tx = self.read().await?;
+        let row = tx
+            .one(
+                sql("SELECT max(at) AS latest FROM (
+                    SELECT max(updated_at) AS at FROM tasks UNION ALL SELECT max(last_activity_at) FROM tasks
+                    UNION ALL SELECT max(updated_at) FROM task_session_messages
+                    UNION ALL SELECT max(started_at) FROM task_session_turns
+                    UNION ALL SELECT max(completed_at) FROM task_session_turns
+                    UNION ALL SELECT max(started_at) FROM task_sessions
+                    UNION ALL SELECT max(error_occurred_at) FROM task_sessions
+                    UNION ALL SELECT max(created_at) FROM task_session_git_snapshots
+                    UNION ALL SELECT max(updated_at) FROM task_status_summaries
+                    UNION ALL SELECT max(last_used_at) FROM auth_sessions) AS times"),
+                "time",
+            )
+            .await?;
+        row.maybe_time("latest")
+    }
+
+    /// The present, from the process's one clock.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    /// The clock itself.
+    #[must_use]
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.inner.clock)
+    }
+
+    /// Statements run so far: a test that counts them proves that a loader does not ask once per row (PST-04).
+    #[must_use]
+    pub fn statements(&self) -> u64 {
+        self.inner.statements.load(Ordering::Relaxed)
+    }
+
+    /// Closes the pools; later calls fail.
+    pub async fn close(&self) {
+        match &self.inner.pools {
+            Pools::Sqlite {
+                writer, readers, ..
+            } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+
+    pub(crate) fn link(&self, engine: Engine) -> Link {
+        Link {
+            engine,
+            statements: Arc::clone(&self.inner.statements),
+        }
+    }
+
+    pub(crate) async fn begin_write(
+        &self,
+    ) -> Result<(Engine, Option<tokio::sync::OwnedMutexGuard<()>>)> {
+        Ok(match &self.inner.pools {
+            Pools::Sqlite { writer, turn, .. } => {
+                let turn = Arc::clone(turn).lock_owned().await;
+                (
+                    Engine::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+                    Some(turn),
+                )
+            }
+            Pools::Postgres(pool) => (Engine::Postgres(pool.begin().await?), None),
+        })
+    }
+
+    pub(crate) async fn begin_read(&self) -> Result<Engine> {
+        Ok(match &self.inner.pools {
+            Pools::Sqlite { readers, .. } => Engine::Sqlite(readers.begin().await?),
+            Pools::Postgres(pool) => {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                Engine::Postgres(pool.begin_with(begin).await?)
+            }
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! What start-up finds unfinished: the rows that an ended server left in the middle of something.
+
+use crate::error::Result;
+use crate::sql::{Link, sql};
+use model::ids::{SessionId, TaskId};
+
+/// A session that cannot be as its row says, because no process lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedSession {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its task.
+    pub task_id: TaskId,
+}
+
+/// Sessions that are RUNNING or STARTING, say that something works, have an execution row, or an open turn.
+///
+/// # Errors
+/// Whatever the engine says; so for every function here.
+pub async fn sessions(link: &mut Link) -> Result<Vec<UnfinishedSession>> {
+    let query = sql(
+        "SELECT s.id, s.task_id FROM task_sessions s
+         WHERE s.state IN ('RUNNING', 'STARTING') OR s.foreground_activity IS NOT NULL
+            OR s.active_subagent_count <> 0
+            OR EXISTS (SELECT 1 FROM executors_running x WHERE x.session_id = s.id)
+            OR EXISTS (SELECT 1 FROM task_session_turns u WHERE u.session_id = s.id AND u.completed_at IS NULL)
+            OR EXISTS (SELECT 1 FROM task_session_messages m WHERE m.session_id = s.id AND m.streaming)
+            OR EXISTS (SELECT 1 FROM task_session_messages m WHERE m.session_id = s.id
+                       AND m.type = 'permission_request' AND (m.status IS NULL OR m.status = 'pending'))
+         ORDER BY s.id",
+    );
+    let rows = link.all(query).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(UnfinishedSession {
+                session_id: row.id("id")?,
+                task_id: row.id("task_id")?,
+            })
+        })
+        .collect()
+}
+
+/// Tasks that are SCHEDULING or IN_PROGRESS while no conversational turn of theirs is open.
+///
+/// # Errors
+/// As [`sessions`].
+pub async fn tasks(link: &mut Link) -> Result<Vec<TaskId>> {
+    let query = sql(
+        "SELECT t.id FROM tasks t WHERE t.state IN ('SCHEDULING', 'IN_PROGRESS')
+         AND NOT EXISTS (SELECT 1 FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
+                         WHERE s.task_id = t.id AND u.completed_at IS NULL AND NOT u.lifecycle_only)
+         ORDER BY t.id",
+    );
+    link.all(query)
+        .await?
+        .iter()
+        .map(|row| row.id("id"))
+        .collect()
+}
+
+/// Turns of a session that are open, lifecycle ones included, oldest first.
+///
+/// # Errors
+/// As [`sessions`].
+pub async fn open_turns(link: &mut Link, session_id: &SessionId) -> Result<Vec<model::turn::Turn>> {
+    let query = sql(
+        "SELECT * FROM task_session_turns WHERE session_id = $1 AND completed_at IS NULL
+                     ORDER BY started_at, id",
+    );
+    link.all(query.bind(session_id))
+        .await?
+        .iter()
+        .map(crate::turns::read)
+        .collect()
+}

@@ -1,0 +1,117 @@
+//! Streamed text on its way into a row.
+//!
+//! An append writes one small row beside its message instead of rewriting the message, so a long answer costs what
+//! it says and not its square. Segments of a message are numbered 1, 2, …; when the message settles they are folded
+//! into it and the folded count is added to its revision, so that the wire's revision never falls.
+
+use crate::error::Result;
+use crate::sql::{Link, sql};
+use model::clock::Timestamp;
+use model::ids::{MessageId, SessionId};
+
+/// One append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The row.
+    pub message_id: MessageId,
+    /// Its number: 1 for the first.
+    pub number: i64,
+    /// What is appended.
+    pub text: String,
+}
+
+/// What became of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendOutcome {
+    /// Stored.
+    Appended,
+    /// The row is gone: a person deleted it while it was written.
+    Gone,
+}
+
+/// Appends to a row, if the row still exists.
+///
+/// # Errors
+/// Whatever the engine says; so for every function here.
+pub async fn append(link: &mut Link, segment: &Segment) -> Result<AppendOutcome> {
+    let insert = sql(
+        "INSERT INTO task_session_message_segments (message_id, number, text)
+         SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM task_session_messages WHERE id = $1)",
+    );
+    let insert = insert
+        .bind(&segment.message_id)
+        .bind(segment.number)
+        .bind(segment.text.as_str());
+    Ok(if link.execute(insert).await? == 0 {
+        AppendOutcome::Gone
+    } else {
+        AppendOutcome::Appended
+    })
+}
+
+/// Folds the segments of a row into it; the row is settled then.
+///
+/// # Errors
+/// As [`append`].
+pub async fn fold(link: &mut Link, message_id: &MessageId, now: Timestamp) -> Result<()> {
+    let query =
+        sql("SELECT text FROM task_session_message_segments WHERE message_id = $1 ORDER BY number");
+    let rows = link.all(query.bind(message_id)).await?;
+    let mut tail = String::new();
+    for row in &rows {
+        tail.push_str(&row.text("text")?);
+    }
+    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let update = sql(
+        "UPDATE task_session_messages SET content = content || $2, revision = revision + $3 + 1, streaming = $4,
+                updated_at = $5 WHERE id = $1 AND streaming",
+    );
+    let update = update
+        .bind(message_id)
+        .bind(tail.as_str())
+        .bind(count)
+        .bind(false)
+        .bind(now);
+    if 0 < link.execute(update).await? {
+        let delete = sql("DELETE FROM task_session_message_segments WHERE message_id = $1");
+        link.execute(delete.bind(message_id)).await?;
+    }
+    Ok(())
+}
+
+/// Rows of a session that are not settled.
+///
+/// # Errors
+/// As [`append`].
+pub async fn unsettled(link: &mut Link, session_id: &SessionId) -> Result<Vec<MessageId>> {
+    let query = sql(
+        "SELECT id FROM task_session_messages WHERE session_id = $1 AND streaming ORDER BY seq",
+    );
+    link.all(query.bind(session_id))
+        .await?
+        .iter()
+        .map(|row| row.id("id"))
+        .collect()
+}
+
+/// Rows of all sessions that are not settled: after a crash, what its streams left.
+///
+/// # Errors
+/// As [`append`].
+pub async fn all_unsettled(link: &mut Link, limit: usize) -> Result<Vec<MessageId>> {
+    let query = sql("SELECT id FROM task_session_messages WHERE streaming ORDER BY id LIMIT $1");
+    let rows = link
+        .all(query.bind(i64::try_from(limit).unwrap_or(i64::MAX)))
+        .await?;
+    rows.iter().map(|row| row.id("id")).collect()
+}
+
+/// Opens a settled row for appending again: late text of an agent (C08).
+///
+/// # Errors
+/// As [`append`].
+pub async fn reopen(link: &mut Link, message_id: &MessageId) -> Result<()> {
+    let update = sql("UPDATE task_session_messages SET streaming = $2 WHERE id = $1");
+    link.execute(update.bind(message_id).bind(true)).await?;
+    Ok(())
+}

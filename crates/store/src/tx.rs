@@ -1,0 +1,146 @@
+//! Transactions.
+//!
+//! SQLite has one writer: [`Store::write`] waits its turn in order of arrival and begins with `BEGIN IMMEDIATE`, so
+//! a transaction that began can commit. Reads run beside it on their own connections, each in one snapshot.
+//!
+//! Invariant: a summary input cannot change without its task being marked: functions that change one call
+//! [`WriteTx::touch`], and committing raises `authority_seq` in the same transaction (REC-06). Events leave a
+//! transaction only by committing it.
+
+use crate::error::Result;
+use crate::open::Store;
+use crate::sql::{Engine, Link, sql};
+use model::clock::Timestamp;
+use model::event::Event;
+use model::ids::TaskId;
+use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
+
+/// A read transaction: one snapshot, never written through, ended by dropping it.
+pub struct ReadTx {
+    link: Link,
+}
+
+impl ReadTx {
+    pub(crate) const fn new(link: Link) -> Self {
+        Self { link }
+    }
+}
+
+impl Deref for ReadTx {
+    type Target = Link;
+    fn deref(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl DerefMut for ReadTx {
+    fn deref_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+}
+
+/// A write transaction with the events of its change. Dropping it without committing undoes everything.
+pub struct WriteTx {
+    link: Link,
+    turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+    now: Timestamp,
+    events: Vec<Event>,
+    touched: BTreeSet<TaskId>,
+}
+
+/// What a committed transaction leaves to be done: publish these events in order, and poke the projector for these
+/// tasks. The poke is a hint; the marks in the database are the truth.
+#[derive(Debug, Default)]
+#[must_use = "committed events must be published"]
+pub struct Committed {
+    /// In the order of the change.
+    pub events: Vec<Event>,
+    /// Tasks whose summary is stale now.
+    pub touched: Vec<TaskId>,
+}
+
+impl WriteTx {
+    pub(crate) const fn new(
+        link: Link,
+        turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            link,
+            turn,
+            now,
+            events: Vec::new(),
+            touched: BTreeSet::new(),
+        }
+    }
+
+    /// The time of this transaction.
+    #[must_use]
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Adds an event, to be published once this is committed.
+    pub fn emit(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Says that an input of this task's summary changed.
+    pub fn touch(&mut self, task_id: &TaskId) {
+        self.touched.insert(task_id.clone());
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// When the engine refuses; then nothing happened and no event exists.
+    pub async fn commit(mut self) -> Result<Committed> {
+        for task_id in &self.touched {
+            let mark = sql("UPDATE tasks SET authority_seq = authority_seq + 1 WHERE id = $1");
+            self.link.execute(mark.bind(task_id)).await?;
+        }
+        match self.link.engine {
+            Engine::Sqlite(tx) => tx.commit().await?,
+            Engine::Postgres(tx) => tx.commit().await?,
+        }
+        drop(self.turn);
+        Ok(Committed {
+            events: self.events,
+            touched: self.touched.into_iter().collect(),
+        })
+    }
+}
+
+impl Deref for WriteTx {
+    type Target = Link;
+    fn deref(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl DerefMut for WriteTx {
+    fn deref_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+}
+
+impl Store {
+    /// Begins a write transaction, waiting for earlier writers.
+    ///
+    /// # Errors
+    /// `Busy` when another process holds the lock too long, or whatever the engine says.
+    pub async fn write(&self) -> Result<WriteTx> {
+        let (engine, turn) = self.begin_write().await?;
+        Ok(WriteTx::new(self.link(engine), turn, self.now()))
+    }
+
+    /// Begins a read transaction over one snapshot.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    pub async fn read(&self) -> Result<ReadTx> {
+        let engine = self.begin_read().await?;
+        Ok(ReadTx::new(self.link(engine)))
+    }
+}
