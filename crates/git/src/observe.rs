@@ -140,7 +140,7 @@ mod tests {
 
     fn files(number: usize, path_bytes: usize) -> Vec<FileChange> {
         let file = |n: usize| FileChange {
-            path: format!("{n:0path_bytes$}"),
+            path: format!("{n:06}{}", "x".repeat(path_bytes - 6)),
             old_path: None,
             kind: FileChangeKind::Added,
             additions: 0,
@@ -156,13 +156,13 @@ mod tests {
             let (listed, rest) = cut(files(number, path_bytes));
             (listed.len(), rest)
         };
-        assert_eq!(cut_at(0, 4), (0, false));
+        assert_eq!(cut_at(0, 6), (0, false));
         assert_eq!(
-            cut_at(bounds::OBSERVATION_FILES, 4),
+            cut_at(bounds::OBSERVATION_FILES, 6),
             (bounds::OBSERVATION_FILES, false)
         );
         assert_eq!(
-            cut_at(bounds::OBSERVATION_FILES + 1, 4),
+            cut_at(bounds::OBSERVATION_FILES + 1, 6),
             (bounds::OBSERVATION_FILES, true)
         );
         let (long, rest) = cut_at(1_000, 1_000);

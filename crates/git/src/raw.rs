@@ -12,6 +12,8 @@ pub(crate) const SYMLINK: &str = "120000";
 /// The mode of a submodule.
 pub(crate) const SUBMODULE: &str = "160000";
 
+const ABSENT: &str = "000000";
+
 /// One path that differs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -42,7 +44,6 @@ pub(crate) fn parse(answer: &[u8]) -> Option<Entries> {
             entries.insert(path, entry);
         } else {
             let (path, lines) = line_counts(token, &mut tokens)?;
-            // An entry without counts was only touched and is dropped with what is left of `entries`.
             if let Some(mut entry) = entries.remove(&path) {
                 entry.may_be_touched_only = lines.is_none() && entry.is_same_mode_change();
                 entry.lines = lines;
@@ -50,6 +51,10 @@ pub(crate) fn parse(answer: &[u8]) -> Option<Entries> {
             }
         }
     }
+    // An unchanged mode and no counts: only touched. Anything else without counts (a conflict about a file that is
+    // gone) did change.
+    entries.retain(|_, entry| !entry.is_same_mode_change());
+    counted.append(&mut entries);
     Some(counted)
 }
 
@@ -67,7 +72,9 @@ pub(crate) fn parse_names(answer: &[u8]) -> Option<Entries> {
 
 impl Entry {
     fn is_same_mode_change(&self) -> bool {
-        self.kind == FileChangeKind::Modified && self.old_mode == self.new_mode
+        self.kind == FileChangeKind::Modified
+            && self.old_mode == self.new_mode
+            && self.old_mode != ABSENT
     }
 
     pub(crate) fn is_submodule(&self) -> bool {
@@ -83,11 +90,17 @@ fn raw_entry<'a>(
     let mut fields = meta.split(' ');
     let (old_mode, new_mode) = (fields.next()?, fields.next()?);
     let (old_object, _new_object) = (fields.next()?, fields.next()?);
-    let first = paths.next()?.to_vec();
+    let mut path = || {
+        paths
+            .next()
+            .filter(|path| !path.is_empty())
+            .map(<[u8]>::to_vec)
+    };
+    let first = path()?;
     let (kind, path, old_path) = match fields.next()?.chars().next()? {
         'A' => (FileChangeKind::Added, first, None),
         'D' => (FileChangeKind::Deleted, first, None),
-        'R' => (FileChangeKind::Renamed, paths.next()?.to_vec(), Some(first)),
+        'R' => (FileChangeKind::Renamed, path()?, Some(first)),
         // Changed content, changed type, or a conflict not yet resolved.
         'M' | 'T' | 'U' => (FileChangeKind::Modified, first, None),
         _ => return None,
