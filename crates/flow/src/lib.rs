@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing accepted is lost silently; each structure says in its header what its overflow is.
 
+pub mod coalescer;
 pub mod gate;
 pub mod live_text;
 pub mod outbox;

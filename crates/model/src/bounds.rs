@@ -63,6 +63,9 @@ pub const WIRE_CONTENT_BYTES: usize = 256 * 1024;
 pub const COALESCE_TICK: Duration = Duration::from_millis(100);
 /// Text waiting in one session's coalescer. Overflow: wait, so the gate closes and the agent's pipe fills.
 pub const COALESCE_PENDING_BYTES: usize = 1024 * 1024;
+/// Rows of one turn that text can still be joined to by the agent's own id. Overflow: the oldest is forgotten, and
+/// late text for it opens a row of its own.
+pub const COALESCER_ROWS: usize = 64;
 /// Events between one agent and its runtime; these places are the flow gate's permits. Overflow: wait.
 pub const HANDOFF_EVENTS: usize = 1_024;
 /// Bytes between one agent and its runtime; one line is always admitted to an empty hand-off. Overflow: wait.
