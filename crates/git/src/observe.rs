@@ -11,7 +11,8 @@ use crate::listing;
 use crate::read::Place;
 use crate::status::Status;
 use model::bounds;
-use model::git::{FileChange, GitTotals};
+use model::clock::Timestamp;
+use model::git::{FileChange, GitStatus, GitTotals};
 use std::path::Path;
 
 /// What a listed file costs beside its paths when it is serialised: field names, kind and counts.
@@ -38,6 +39,32 @@ pub struct Observation {
     pub files: Vec<FileChange>,
     /// More files changed than are listed; the rest by [`Git::changes_page`], from the last path on.
     pub truncated: bool,
+}
+
+impl Observation {
+    /// This observation as it is stored and sent: with the repository's name in its environment (empty: the root
+    /// repository), when the look began, and the base that was recorded.
+    #[must_use]
+    pub fn status(
+        &self,
+        repository_name: &str,
+        looked_at: Timestamp,
+        base_branch: Option<&str>,
+    ) -> GitStatus {
+        GitStatus {
+            repository_name: (!repository_name.is_empty()).then(|| repository_name.to_owned()),
+            timestamp: looked_at,
+            branch: self.branch.clone(),
+            remote_branch: self.remote_branch.clone(),
+            head_commit: self.head_commit.clone(),
+            base_commit: self.base_commit.clone(),
+            base_branch: base_branch.map(str::to_owned),
+            base_resolvable: self.base_resolvable,
+            totals: self.totals,
+            files: Some(self.files.clone()),
+            truncated: self.truncated,
+        }
+    }
 }
 
 /// Some of the files that differ right now.

@@ -326,19 +326,21 @@ async fn undo(work: &Work, place: &Place<'_>, worktree: &Path, branch: &str, sta
         "--".as_ref(),
         worktree.as_os_str(),
     ];
-    let removed = write::run(work, &place.top_level, "worktree", remove).await;
-    let deleted = match start {
+    // Most often Git has done this itself; what counts is whether the folder is gone.
+    let _ = write::run(work, &place.top_level, "worktree", remove).await;
+    let is_gone = matches!(tokio::fs::try_exists(worktree).await, Ok(false));
+    let is_unclaimed = match start {
         // Only while it is still where it was created.
         Some(commit) => {
             let args = ["-d", &local_ref(branch), commit];
             write::run(work, &place.top_level, "update-ref", args)
                 .await
-                .map(drop)
+                .is_ok()
         }
-        None => Ok(()),
+        None => true,
     };
-    if removed.is_err() || deleted.is_err() {
-        tracing::warn!("a failed worktree left a folder or a branch behind");
+    if !is_gone || !is_unclaimed {
+        tracing::warn!("a failed attempt to make a worktree left a folder or a branch behind");
     }
 }
 

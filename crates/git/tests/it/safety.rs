@@ -292,6 +292,36 @@ async fn more_filters_than_can_be_switched_off_are_not_measured() {
 }
 
 #[tokio::test]
+async fn what_a_partial_clone_lacks_is_not_fetched() {
+    let (fixture, source) = Fixture::with(&[("a", &lines(5))]);
+    source.git(&["config", "uploadpack.allowFilter", "true"]);
+    source.git(&["branch", "old"]);
+    source.write("a", lines(6));
+    source.commit("newer");
+    let url = format!("file://{}", source.path.display());
+    source.git(&["clone", "-q", "--filter=blob:none", &url, "../partial"]);
+    let partial = Tree {
+        path: fixture.path("partial"),
+    };
+    let trace = fixture.path("fetched");
+    let trap = fixture.script("fetch", &format!("touch '{}'; exit 1", trace.display()));
+    partial.git(&["config", "remote.origin.uploadpack", trap.to_str().unwrap()]);
+    git()
+        .observe(&partial.path, Some("main"))
+        .await
+        .expect("nothing is lacking");
+    let problem = git().observe(&partial.path, Some("old")).await.unwrap_err();
+    assert_eq!(
+        problem.measure_failure(),
+        MeasureFailure::GitFailed,
+        "{problem:?}"
+    );
+    assert!(!trace.exists());
+    partial.try_git(&["diff", "origin/old"]);
+    assert!(trace.exists(), "the plain command fetches");
+}
+
+#[tokio::test]
 async fn settings_of_the_user_change_no_number() {
     let (fixture, repo) = Fixture::with(&[("old", &lines(20)), ("a", "1\n")]);
     let tree = fixture.worktree(&repo, "feat", "main");

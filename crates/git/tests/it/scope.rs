@@ -264,6 +264,24 @@ async fn renames_modes_conflicts_and_strange_names_are_one_file_each() {
 }
 
 #[tokio::test]
+async fn a_conflict_about_a_file_that_is_gone_is_a_changed_file() {
+    let (fixture, repo) = Fixture::with(&[("both", "0\n"), ("a", "1\n")]);
+    let tree = fixture.worktree(&repo, "feat", "main");
+    tree.git(&["rm", "-q", "both"]);
+    tree.commit("gone");
+    repo.write("both", "theirs\n");
+    repo.commit("theirs");
+    assert!(
+        !tree.try_git(&["merge", "main"]).status.success(),
+        "it conflicts"
+    );
+    std::fs::remove_file(tree.path.join("both")).unwrap();
+    let seen = observe(&tree, Some("main")).await;
+    let paths: Vec<_> = seen.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["both"]);
+}
+
+#[tokio::test]
 async fn a_long_list_is_cut_but_its_totals_are_not() {
     let (_fixture, tree) = Fixture::with(&[("a", "1\n")]);
     for number in 0..2_100 {
