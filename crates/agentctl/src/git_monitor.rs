@@ -16,7 +16,7 @@ use futures_util::future::{BoxFuture, join_all};
 use git::Git;
 use git::observe::Observation;
 use model::clock::{Clock, Timestamp};
-use model::git::MeasureFailure;
+use model::git::{GitStatus, MeasureFailure};
 use model::ids::EnvironmentId;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,10 +44,22 @@ pub struct ObservedRepository {
     pub environment_id: EnvironmentId,
     /// The repository's name in it; empty for the root repository.
     pub repository_name: String,
+    /// The base it was compared with, as declared; none: the default branch.
+    pub base_branch: Option<String>,
     /// When the look began.
     pub looked_at: Timestamp,
     /// What was seen, or why nothing could be measured; then nothing that is known changes.
     pub outcome: Result<Arc<Observation>, MeasureFailure>,
+}
+
+impl ObservedRepository {
+    /// What was seen, as it is stored and sent; none when nothing could be measured.
+    #[must_use]
+    pub fn status(&self) -> Option<GitStatus> {
+        let seen = self.outcome.as_ref().ok()?;
+        let base = self.base_branch.as_deref();
+        Some(seen.status(&self.repository_name, self.looked_at, base))
+    }
 }
 
 /// Where observations go.
@@ -342,6 +354,7 @@ async fn look(
     ObservedRepository {
         environment_id: environment.clone(),
         repository_name: repository.repository_name.clone(),
+        base_branch: repository.base_branch.clone(),
         looked_at,
         outcome,
     }
