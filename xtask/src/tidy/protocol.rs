@@ -1,19 +1,53 @@
 //! The wire and its document move together.
 //!
-//! `docs/protocol.md` carries a hash of the code of `crates/wire/src`. When the code changes, somebody must
-//! read the document again and then write down the new hash: the check cannot tell whether the document is
-//! right, but it can tell that nobody looked.
+//! `docs/protocol.md` names every action, and carries a hash of the code of `crates/wire/src`. When the code
+//! changes, somebody must read the document again and then write down the new hash: the check cannot tell
+//! whether the document is right, but it can tell that nobody looked.
 
 use super::Finding;
+use super::code::numbered;
 use super::files::{Tree, below};
 use crate::fingerprint;
 
 const DOCUMENT: &str = "docs/protocol.md";
 const SOURCES: &str = "crates/wire/src/";
+const ACTIONS: &str = "crates/wire/src/action.rs";
 const MARK: &str = "<!-- wire code: ";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    mismatch(tree).into_iter().collect()
+    let mut findings = unnamed_actions(tree);
+    findings.extend(mismatch(tree));
+    findings
+}
+
+/// Actions are the string literals of their file that consist of lower-case words and dots.
+fn unnamed_actions(tree: &Tree) -> Vec<Finding> {
+    let document = tree.get(DOCUMENT).map_or("", String::as_str);
+    let source = tree.get(ACTIONS).map_or("", String::as_str);
+    numbered(source)
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .flat_map(|(number, line)| {
+            line.split('"')
+                .skip(1)
+                .step_by(2)
+                .map(move |word| (number, word))
+        })
+        .filter(|(_, word)| {
+            !word.is_empty()
+                && word
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || "._".contains(c))
+        })
+        .filter(|(_, action)| !document.contains(&format!("`{action}`")))
+        .map(|(number, action)| {
+            Finding::new(
+                ACTIONS,
+                number,
+                "protocol",
+                format!("{DOCUMENT} does not name `{action}`"),
+            )
+        })
+        .collect()
 }
 
 fn mismatch(tree: &Tree) -> Option<Finding> {
@@ -81,6 +115,22 @@ mod tests {
             None
         );
         assert!(with("//! Words.\npub struct Hello { id: u8 }\n", &document).is_some());
+    }
+
+    #[test]
+    fn every_action_is_named_in_the_document() {
+        let actions = "/// Says \"hello\".\nHELLO = \"hello\",\nTASK_LIST = \"task.list\",\n";
+        let findings = unnamed_actions(&tree(&[
+            (ACTIONS, actions),
+            (DOCUMENT, "The first frame is `hello`."),
+        ]));
+        assert_eq!(
+            findings
+                .iter()
+                .map(|finding| finding.line)
+                .collect::<Vec<_>>(),
+            [3]
+        );
     }
 
     #[test]
