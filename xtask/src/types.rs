@@ -1,6 +1,6 @@
 //! TypeScript from Rust: `web/src/wire/generated` is what `wire` and `model` say, never written by hand.
 //!
-//! The export is a set of tests of the crate `wire` under its feature `ts`, named `export_bindings…`. They
+//! The export is a set of tests of these two crates under their feature `ts`, named `export_bindings…`. They
 //! always write into a fresh folder below the target directory; that folder then replaces the committed one,
 //! or is compared with it. So a type that was removed in Rust goes, and a check changes nothing.
 
@@ -62,23 +62,16 @@ fn export(places: &Places) -> anyhow::Result<Generated> {
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("clearing {}", folder.display()))?;
     }
+    // Both crates: what travels as untyped metadata inside a message is reachable from `model` only.
     processes::run(
         tools::cargo()
             .current_dir(&places.root)
             .env("TS_RS_EXPORT_DIR", &folder)
-            .args([
-                "test",
-                "--quiet",
-                "--package",
-                "wire",
-                "--features",
-                "ts",
-                "--lib",
-                "export_bindings",
-            ]),
+            .args(["test", "--quiet", "--package", "model", "--package", "wire"])
+            .args(["--features", "model/ts,wire/ts", "--lib", "export_bindings"]),
     )?;
     let fresh = read(&folder)?;
-    ensure!(!fresh.is_empty(), "the crate `wire` exported no types");
+    ensure!(!fresh.is_empty(), "`model` and `wire` exported no types");
     Ok(fresh)
 }
 
