@@ -86,3 +86,34 @@ fn apt_get(prefix: &[&str], arguments: &[&str]) -> Command {
     command.args(words).args(arguments);
     command
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(prefix: &[&str]) -> Vec<String> {
+        let command = apt_get(prefix, &["update"]);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let arguments = command
+            .get_args()
+            .map(|word| word.to_string_lossy().into_owned());
+        std::iter::once(program).chain(arguments).collect()
+    }
+
+    #[test]
+    fn the_package_manager_asks_nobody() {
+        assert_eq!(
+            words(&[]),
+            ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "update"]
+        );
+        let with_sudo = [
+            "sudo",
+            "-n",
+            "env",
+            "DEBIAN_FRONTEND=noninteractive",
+            "apt-get",
+            "update",
+        ];
+        assert_eq!(words(&["sudo", "-n"]), with_sudo);
+    }
+}
