@@ -28,6 +28,9 @@ const AREAS: [(&str, u32); 14] = [
     ("S", 28),
 ];
 
+/// Cases are cited as `C07`, without a hyphen.
+const CASES: u32 = 25;
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = rows(tree.get(DOCUMENT).map_or("", String::as_str));
     for folder in ["crates/", "web/"] {
@@ -60,6 +63,7 @@ fn rows(document: &str) -> Vec<Finding> {
     AREAS
         .iter()
         .flat_map(|(area, highest)| (1..=*highest).map(move |number| format!("{area}-{number:02}")))
+        .chain((1..=CASES).map(|number| format!("C{number:02}")))
         .filter_map(|id| match seen.get(id.as_str()).copied().unwrap_or(0) {
             1 => None,
             0 => Some(Finding::new(
@@ -110,6 +114,7 @@ mod tests {
             .flat_map(|(area, highest)| {
                 (1..=*highest).map(move |number| format!("| {area}-{number:02} | x |\n"))
             })
+            .chain((1..=CASES).map(|number| format!("| C{number:02} | x |\n")))
             .collect()
     }
 
