@@ -15,6 +15,14 @@ pub enum GitError {
     /// Git cannot be started; most likely it is not installed.
     #[error("git cannot be started")]
     NoProgram(#[source] io::Error),
+    /// Git is older than what observing safely needs.
+    #[error("git {found} is too old; {needed} or newer is needed")]
+    TooOld {
+        /// The installed version.
+        found: String,
+        /// The oldest that will do.
+        needed: String,
+    },
     /// The folder does not exist (any more).
     #[error("the folder does not exist")]
     NotFound,

@@ -23,21 +23,26 @@ pub mod observe;
 pub mod worktree;
 
 mod attributes;
+mod branch;
+mod checkouts;
 mod confined;
 mod listing;
 mod name;
+mod new_file;
 mod process;
 mod raw;
 mod read;
+mod refs;
 mod status;
 mod untracked;
+mod version;
 mod write;
 
 use crate::config::GitConfig;
 use crate::error::GitError;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// The Git of this machine. Cheap to clone; all clones share one admission.
@@ -51,6 +56,8 @@ struct Inner {
     config: GitConfig,
     // Tokio's semaphore is fair: a repository that asks often cannot overtake one that asks rarely.
     admission: Arc<Semaphore>,
+    /// Set once Git was found to be new enough.
+    checked: OnceCell<()>,
 }
 
 /// A place among the concurrent Git work, with the moment at which its work must be over.
@@ -80,21 +87,30 @@ impl Git {
     pub fn new(config: GitConfig) -> Self {
         let admission = Arc::new(Semaphore::new(config.concurrency));
         Self {
-            inner: Arc::new(Inner { config, admission }),
+            inner: Arc::new(Inner {
+                config,
+                admission,
+                checked: OnceCell::new(),
+            }),
         }
     }
 
-    /// Waits for a place, first come first served, for work that may take `limit`.
+    /// Waits for a place, first come first served, for work that may take `limit`. The first work checks Git itself.
     pub(crate) async fn admit(&self, limit: Duration) -> Result<Work, GitError> {
         let place = Arc::clone(&self.inner.admission)
             .acquire_owned()
             .await
             // The semaphore is never closed; should that change, "not measured" is the honest answer.
             .map_err(|_| GitError::TimedOut { command: "admission" })?;
-        Ok(Work {
+        let work = Work {
             config: self.inner.config.clone(),
             deadline: Instant::now() + limit,
             _place: Arc::new(place),
-        })
+        };
+        self.inner
+            .checked
+            .get_or_try_init(|| version::check(&work))
+            .await?;
+        Ok(work)
     }
 }

@@ -7,11 +7,11 @@
 //!
 //! Untracked files in the base's checkout do not make it dirty; Git itself refuses to overwrite one.
 
-use crate::base::local_ref;
+use crate::checkouts::{Checkout, checkouts};
 use crate::error::GitError;
 use crate::read::Place;
+use crate::refs::local_ref;
 use crate::status::Status;
-use crate::worktree::{Checkout, checkouts};
 use crate::{Git, Work, listing, name, write};
 use model::bounds;
 use std::path::Path;

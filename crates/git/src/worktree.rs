@@ -4,16 +4,18 @@
 //! only one of two simultaneous requests can do; a taken name gets a number.
 //! Invariant: the main working tree is never removed, and no branch but the one the caller names.
 
-use crate::base::{self, local_ref};
+use crate::base;
+use crate::branch;
+use crate::checkouts::checkouts;
 use crate::error::GitError;
-use crate::read::{Place, path_of};
+use crate::read::Place;
+use crate::refs::local_ref;
 use crate::status::Status;
 use crate::{Git, Work, name, write};
 use model::bounds;
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A worktree that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,16 +35,6 @@ pub enum Removal {
     Removed,
     /// Neither the folder nor its registration existed.
     AlreadyGone,
-}
-
-/// A working tree of a repository, as `git worktree list` tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Checkout {
-    pub(crate) path: PathBuf,
-    /// Absent before the first commit.
-    pub(crate) head: Option<String>,
-    /// Absent when detached, or in the middle of a rebase.
-    pub(crate) branch: Option<String>,
 }
 
 impl Git {
@@ -68,8 +60,8 @@ impl Git {
         let start = base::resolve(&place, Some(base)).await?.commit;
         prepare_folder(worktree).await?;
         let branch = match &start {
-            Some(commit) => claim(&work, &place, branch, commit).await?,
-            None => free_name(&branches(&place).await?, branch)?,
+            Some(commit) => branch::claim(&work, &place, branch, commit).await?,
+            None => branch::free_name(&branch::names(&place).await?, branch)?,
         };
         let made = match &start {
             Some(_) => checkout(&work, &place, worktree, &branch).await,
@@ -130,7 +122,7 @@ impl Git {
         if let Some(branch) = delete_branch.filter(|branch| name::is_branch(branch)) {
             let used = checkouts(&place).await?;
             let elsewhere = used.iter().any(|one| one.branch.as_deref() == Some(branch));
-            if !elsewhere && branches(&place).await?.contains(branch) {
+            if !elsewhere && branch::names(&place).await?.contains(branch) {
                 write::run(&work, &place.top_level, "branch", ["-D", "--", branch]).await?;
             }
         }
@@ -145,93 +137,6 @@ impl Git {
         let work = self.admit(bounds::GIT_OBSERVE_TIMEOUT).await?;
         let place = Place::open(&work, worktree).await?;
         Ok(!Status::read(&place).await?.is_clean())
-    }
-}
-
-/// The working trees of the repository, the main one first.
-pub(crate) async fn checkouts(place: &Place<'_>) -> Result<Vec<Checkout>, GitError> {
-    const COMMAND: &str = "worktree";
-    let answer = place.run(COMMAND, ["list", "--porcelain", "-z"]).await?;
-    parse_checkouts(&answer.stdout).ok_or(GitError::Malformed { command: COMMAND })
-}
-
-fn parse_checkouts(answer: &[u8]) -> Option<Vec<Checkout>> {
-    let mut found: Vec<Checkout> = Vec::new();
-    for line in answer
-        .split(|byte| *byte == 0)
-        .filter(|line| !line.is_empty())
-    {
-        if let Some(path) = line.strip_prefix(b"worktree ") {
-            found.push(Checkout {
-                path: path_of(path),
-                head: None,
-                branch: None,
-            });
-            continue;
-        }
-        let current = found.last_mut()?;
-        let text = String::from_utf8_lossy(line);
-        if let Some(head) = text.strip_prefix("HEAD ") {
-            let born = head.bytes().any(|digit| digit != b'0');
-            current.head = born.then(|| head.to_owned());
-        } else if let Some(branch) = text.strip_prefix("branch refs/heads/") {
-            current.branch = Some(branch.to_owned());
-        }
-    }
-    Some(found)
-}
-
-/// The names of all local branches.
-async fn branches(place: &Place<'_>) -> Result<BTreeSet<String>, GitError> {
-    let args = ["--format=%(refname:lstrip=2)", "refs/heads"];
-    let answer = place.run("for-each-ref", args).await?;
-    Ok(String::from_utf8_lossy(&answer.stdout)
-        .lines()
-        .map(str::to_owned)
-        .collect())
-}
-
-/// `wanted`, or the first of `wanted-2`, `wanted-3`, … that is free.
-fn free_name(taken: &BTreeSet<String>, wanted: &str) -> Result<String, GitError> {
-    // A branch and a folder of branches cannot have the same name.
-    let is_free = |name: &String| {
-        let below = format!("{name}/");
-        !taken.iter().any(|one| {
-            one == name || one.starts_with(&below) || name.starts_with(&format!("{one}/"))
-        })
-    };
-    (1..=bounds::BRANCH_SUFFIXES)
-        .map(|number| match number {
-            1 => wanted.to_owned(),
-            _ => format!("{wanted}-{number}"),
-        })
-        .find(is_free)
-        .ok_or(GitError::BranchNameTaken)
-}
-
-/// Creates the branch under the first free name. Creating fails for a name that exists, so it is the claim.
-async fn claim(
-    work: &Work,
-    place: &Place<'_>,
-    wanted: &str,
-    commit: &str,
-) -> Result<String, GitError> {
-    loop {
-        let name = free_name(&branches(place).await?, wanted)?;
-        // An empty old value means: must not exist.
-        let args = [
-            "-m",
-            "branch: created for a task",
-            &local_ref(&name),
-            commit,
-            "",
-        ];
-        match write::run(work, &place.top_level, "update-ref", args).await {
-            Ok(_) => return Ok(name),
-            // Somebody was faster; the next round sees their branch and takes the next number.
-            Err(GitError::Failed { .. }) if branches(place).await?.contains(&name) => {}
-            Err(problem) => return Err(problem),
-        }
     }
 }
 
@@ -341,37 +246,5 @@ async fn undo(work: &Work, place: &Place<'_>, worktree: &Path, branch: &str, sta
     };
     if !is_gone || !is_unclaimed {
         tracing::warn!("a failed attempt to make a worktree left a folder or a branch behind");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_taken_name_gets_a_number_and_a_folder_counts_as_taken() {
-        let taken = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let free = |names: &[&str], wanted: &str| free_name(&taken(names), wanted).ok();
-        assert_eq!(free(&[], "a").as_deref(), Some("a"));
-        assert_eq!(free(&["a", "a-2"], "a").as_deref(), Some("a-3"));
-        assert_eq!(free(&["a/b"], "a").as_deref(), Some("a-2"));
-        assert_eq!(free(&["a"], "a/b"), None);
-    }
-
-    #[test]
-    fn every_kind_of_checkout_is_read() {
-        let answer = b"worktree /r\0HEAD 00\0branch refs/heads/main\0\0\
-            worktree /w\0HEAD a1\0branch refs/heads/feat/x\0locked\0\0worktree /d\0HEAD a2\0detached\0\0";
-        let found = parse_checkouts(answer).unwrap();
-        let facts: Vec<_> = found
-            .iter()
-            .map(|one| (one.head.as_deref(), one.branch.as_deref()))
-            .collect();
-        let expected = [
-            (None, Some("main")),
-            (Some("a1"), Some("feat/x")),
-            (Some("a2"), None),
-        ];
-        assert_eq!(facts, expected);
     }
 }

@@ -146,6 +146,18 @@ async fn c16_a_failed_command_is_not_a_clean_tree() {
 }
 
 #[tokio::test]
+async fn a_git_that_would_ignore_the_safety_switches_is_not_used() {
+    let (fixture, tree) = Fixture::with(&[("a", "1\n")]);
+    let body = "if [ \"$1\" = version ]; then echo git version 2.30.2; else exit 1; fi";
+    let old = Git::new(config().with_program(fixture.script("old-git", body)));
+    let problem = old.observe(&tree.path, None).await.unwrap_err();
+    assert!(
+        matches!(&problem, GitError::TooOld { found, .. } if found == "2.30"),
+        "{problem:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_hook_that_leaves_something_running_does_not_hold_a_command_up() {
     let (fixture, repo) = Fixture::with(&[("a", "1\n")]);
     let pids_file = fixture.path("pids");
