@@ -31,12 +31,22 @@ pub(crate) fn done(what: &str, took: Duration) {
     println!("  {what:<42} {:>9}", duration(took));
 }
 
-/// Why we stop, with the causes beneath.
+/// What went wrong inside announced work. It goes where the tools' output goes, so that it stands after it.
+pub(crate) fn problem(error: &anyhow::Error) {
+    println!("{}", with_causes(error));
+}
+
+/// Why the whole command failed.
 pub(crate) fn complain(error: &anyhow::Error) {
-    eprintln!("error: {error}");
-    for cause in error.chain().skip(1) {
-        eprintln!("  because: {cause}");
-    }
+    eprintln!("{}", with_causes(error));
+}
+
+fn with_causes(error: &anyhow::Error) -> String {
+    let causes = error
+        .chain()
+        .skip(1)
+        .map(|cause| format!("\n  because: {cause}"));
+    format!("error: {error}{}", causes.collect::<String>())
 }
 
 /// A duration as a person reads it: `0.4 s`, `1 min 05 s`.

@@ -97,12 +97,12 @@ fn run_one(step: &Step<'_>, leftovers: impl Fn() -> Vec<Leftover>) -> Row {
     let watch = Stopwatch::start();
     let mut ending = Ending::Passed;
     if let Err(error) = (step.work)() {
-        screen::complain(&error);
+        screen::problem(&error);
         ending = Ending::Failed;
     }
     let took = watch.elapsed();
     for Leftover { pid, name } in leftovers() {
-        screen::complain(&anyhow::anyhow!(
+        screen::problem(&anyhow::anyhow!(
             "left running and ended by us: {name} (process {pid})"
         ));
         ending = Ending::Failed;
