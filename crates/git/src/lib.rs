@@ -7,7 +7,7 @@
 //! like the same command in their terminal, hooks included.
 //!
 //! Invariant: every process runs under a permit of one shared, first-come-first-served admission, with a deadline
-//! and a bounded answer, in a process group of its own that ends with the call.
+//! and a bounded answer, in a process group of its own; a call that is given up ends the whole group.
 //! Invariant: "could not measure" is an error, never an empty answer (C16).
 //!
 //! Not here: who is allowed to ask, when to poll (`flow::poll`), and where observations are stored.

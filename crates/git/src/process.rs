@@ -1,8 +1,9 @@
 //! One Git process: started, bounded, ended.
 //!
-//! Invariant: a call leaves no process behind. The process leads a group of its own; on a timeout, an oversized
-//! answer or a dropped future the whole group is ended, so neither a hook nor a helper outlives it. A command that
-//! writes is first asked to end (TERM), because Git then removes its lock files; one that observes holds none.
+//! Invariant: a call that does not end by itself leaves no process behind. The process leads a group of its own; on a
+//! timeout, an oversized answer or a dropped future the whole group is ended, hooks and helpers included. A command
+//! that writes is first asked to end (TERM), because Git then removes its lock files; one that observes holds none.
+//! What a person's hook left running in the background of a command that did end is theirs and stays.
 //! Invariant: nothing here knows what a command means; see `read` and `write`.
 
 use crate::Work;

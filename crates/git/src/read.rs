@@ -10,6 +10,10 @@
 //! top level of its own working tree. A ceiling keeps later commands from answering for an enclosing repository
 //! should the folder's own one vanish in between.
 //!
+//! The price of taking no lock: a refreshed index is never stored, so every look at a touched file reads it again
+//! until the agent's own Git stores one. That costs time in very large repositories and is worth it: a lock taken by
+//! a poll makes an agent's commit fail.
+//!
 //! A driver configured in the instant between listing and use could still run. It would run as the user whose agent
 //! wrote it, who needs no such trick; this guards against accidents and against repositories from elsewhere.
 
