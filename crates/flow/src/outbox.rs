@@ -136,6 +136,14 @@ impl<F: Weigh> Outbox<F> {
         self.scopes.contains_key(scope)
     }
 
+    /// Whether the client is subscribed to that scope and the acknowledgement of it is written.
+    #[must_use]
+    pub fn is_served(&self, scope: &Scope) -> bool {
+        self.scopes
+            .get(scope)
+            .is_some_and(|queue| !queue.waits_for_ack)
+    }
+
     /// Queues something that happened once.
     pub fn push_occurrence(&mut self, scope: &Scope, frame: F) -> Pushed {
         if !self.accepts(scope) {

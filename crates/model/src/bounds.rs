@@ -109,6 +109,10 @@ pub const AGENT_IDLE: Duration = Duration::from_secs(10 * 60);
 
 /// How long SQLite waits for another process's lock. Overflow: a person's write answers `BUSY`, a stream retries.
 pub const SQLITE_BUSY: Duration = Duration::from_secs(5);
+/// The longest pause before a stream tries a locked database again.
+pub const STREAM_RETRY_MAX: Duration = Duration::from_secs(2);
+/// Attempts of a session's own write that fails for another reason than a lock, before its agent is stopped.
+pub const RUNTIME_WRITE_ATTEMPTS: u32 = 3;
 /// Readers of the SQLite pool: two cores plus room for a slow list.
 pub const SQLITE_READERS: u32 = 4;
 /// Connections of the PostgreSQL pool.
@@ -174,6 +178,8 @@ pub const PING_EVERY: Duration = Duration::from_secs(20);
 pub const DEAD_AFTER: Duration = Duration::from_secs(45);
 /// A write without progress. Overflow: close 4002.
 pub const WRITE_STALL: Duration = Duration::from_secs(10);
+/// How long a closed connection waits for the peer's own close, so that the code arrives.
+pub const CLOSE_GRACE: Duration = Duration::from_secs(2);
 /// Life of the one-time code in the printed address.
 pub const SIGN_IN_CODE_LIFE: Duration = Duration::from_secs(10 * 60);
 /// Life of a signed-in browser's secret without use.

@@ -1,0 +1,149 @@
+//! The door of the house: one listening socket from the first second of start-up to the last of shutdown.
+//!
+//! It is bound before the database is touched and answers health and a starting page; [`Gateway::open`] then opens the
+//! API without binding again. [`Gateway::shutdown`] stops accepting, lets accepted requests finish and their answers be
+//! written, within [`bounds::GATEWAY_DRAIN`], and closes every client with 1012.
+
+use crate::api::Api;
+use crate::codes::Codes;
+use crate::door::Door;
+use crate::error::GatewayError;
+use crate::http::{self, State};
+use crate::listener::{CountingListener, Progress};
+use crate::readiness::{Gate, Readiness};
+use flow::outbox::limits::Limits;
+use model::bounds;
+use model::clock::Timestamp;
+use model::ids::UserId;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How the gateway is reached.
+#[derive(Clone, Debug)]
+pub struct GatewayConfig {
+    /// Where it listens; port 0: any free one.
+    pub listen: SocketAddr,
+    /// `Host` values beyond loopback names with the port, e.g. the name under which a proxy is reached.
+    pub allowed_hosts: Vec<String>,
+    /// How much may wait for one client.
+    pub limits: Limits,
+}
+
+impl GatewayConfig {
+    /// Listens on `listen`, known under loopback names only.
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            allowed_hosts: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A listening gateway.
+pub struct Gateway {
+    address: SocketAddr,
+    state: Arc<State>,
+    server: JoinHandle<()>,
+}
+
+impl Gateway {
+    /// Binds and serves health and the starting page. `readiness` is what start-up opens its gates in; `codes` are the
+    /// one-time codes that signing in takes.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on.
+    pub async fn bind(
+        config: GatewayConfig,
+        readiness: Arc<Readiness>,
+        codes: Arc<Codes>,
+    ) -> Result<Self, GatewayError> {
+        let failed = |source| GatewayError::Listen {
+            address: config.listen,
+            source,
+        };
+        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let state = Arc::new(State {
+            readiness,
+            codes,
+            limits: config.limits,
+            api: OnceLock::new(),
+            connections: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        });
+        let door = Door::new(address.port(), &config.allowed_hosts);
+        let service = http::router(Arc::clone(&state), door)
+            .into_make_service_with_connect_info::<Progress>();
+        let stop = state.stop.clone();
+        let server = tokio::spawn(async move {
+            let serving = axum::serve(CountingListener(listener), service)
+                .with_graceful_shutdown(stop.cancelled_owned());
+            if let Err(error) = serving.await {
+                tracing::error!(%error, "the listening socket failed");
+            }
+        });
+        Ok(Self {
+            address,
+            state,
+            server,
+        })
+    }
+
+    /// The address it listens on.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address to print: it signs a person in once. The code stands in the fragment, which browsers do not send.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn sign_in_url(&self, user_id: &UserId, now: Timestamp) -> Result<String, GatewayError> {
+        let code = self.state.codes.issue(user_id, now)?;
+        Ok(format!(
+            "http://localhost:{}/#code={code}",
+            self.address.port()
+        ))
+    }
+
+    /// Opens the API and its gate. A second call changes nothing.
+    pub fn open(&self, api: Api) {
+        if self.state.api.set(Arc::new(api)).is_err() {
+            debug_assert!(false, "the API is opened once");
+        }
+        self.state.readiness.open(Gate::ApiOpen);
+    }
+
+    /// Ends every connection and stops listening; accepted requests finish first, within their bound.
+    pub async fn shutdown(mut self) {
+        self.state.stop.cancel();
+        self.state.connections.close();
+        let drained = async {
+            self.state.connections.wait().await;
+            if let Some(api) = self.state.api.get() {
+                api.requests.close();
+                api.requests.wait().await;
+            }
+            // The server's task ends when its last plain HTTP request is answered.
+            let _ = (&mut self.server).await;
+        };
+        if timeout(bounds::GATEWAY_DRAIN + bounds::CLOSE_GRACE, drained)
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                connections = self.state.connections.len(),
+                "connections are cut: they did not end in time"
+            );
+        }
+        self.server.abort();
+    }
+}

@@ -1,0 +1,59 @@
+//! `GET /ws`: from an HTTP request to a served connection. Whoever is not signed in gets 401 before the upgrade.
+
+use super::State;
+use super::sign_in::{self, Signed};
+use crate::api::Api;
+use crate::connection;
+use crate::frame::OutFrame;
+use crate::listener::Progress;
+use axum::extract::connect_info::ConnectInfo;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{self, Extension};
+use axum::response::Response;
+use model::bounds;
+use std::sync::Arc;
+use wire::action::notification as action;
+use wire::envelope::{PROTOCOL, SUBPROTOCOL};
+use wire::notification::Hello;
+
+/// A frame is read whole up to this, so that one that is moderately too large is answered with its close code and not
+/// with a reset; beyond it reading stops.
+const READABLE_BYTES: usize = 2 * bounds::INBOUND_FRAME_BYTES;
+
+/// Upgrades and serves.
+pub(super) async fn upgrade(
+    extract::State(state): extract::State<Arc<State>>,
+    Extension(api): Extension<Arc<Api>>,
+    Extension(signed): Extension<Signed>,
+    ConnectInfo(progress): ConnectInfo<Progress>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if let Err(error) = sign_in::touch(&api, &signed).await {
+        // The secret lives long; the next connection notes its use.
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "the use of a secret could not be noted"
+        );
+    }
+    let token = state.connections.token();
+    let stop = state.stop.clone();
+    let limits = state.limits.clone();
+    upgrade
+        .protocols([SUBPROTOCOL])
+        .max_message_size(READABLE_BYTES)
+        .max_frame_size(READABLE_BYTES)
+        .write_buffer_size(bounds::WRITE_BATCH_BYTES)
+        .on_upgrade(async move |socket| {
+            let hello = Hello {
+                server_generation: api.server_generation.clone(),
+                protocol: PROTOCOL,
+                features: vec!["message_append".to_owned()],
+            };
+            let hello = OutFrame::notification(action::HELLO, &hello, api.now());
+            let client = api
+                .hub
+                .connect(signed.user_id, signed.secret_hash, limits, hello);
+            connection::serve(socket, api, client, progress, stop).await;
+            drop(token);
+        })
+}
