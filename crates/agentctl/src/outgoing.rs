@@ -11,7 +11,7 @@ use crate::error::AgentError;
 use model::bounds;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// The way in, shared by the handle and the reader.
@@ -68,30 +68,33 @@ impl Outgoing {
 impl OutgoingLines {
     /// Writes lines until the queue is closed or the pipe breaks; then drops `pipe`, which closes the agent's input.
     pub async fn write_to(mut self, mut pipe: impl AsyncWrite + Unpin) {
+        let closing = self.closing.clone();
+        let cut_off = async {
+            closing.cancelled().await;
+            sleep(bounds::AGENT_LAST_LINES).await;
+        };
+        // What is not written by then is lost with the agent that does not read it.
+        tokio::select! {
+            () = self.write_all(&mut pipe) => {}
+            () = cut_off => {}
+        }
+    }
+
+    async fn write_all(&mut self, pipe: &mut (impl AsyncWrite + Unpin)) {
         loop {
             let line = tokio::select! {
+                biased;
                 line = self.lines.recv() => line,
-                () = self.closing.cancelled() => break,
+                () = self.closing.cancelled() => {
+                    self.lines.close();
+                    self.lines.recv().await
+                }
             };
             let Some(line) = line else { return };
-            tokio::select! {
-                written = write_line(&mut pipe, &line) => if written.is_err() { return },
-                () = self.closing.cancelled() => {
-                    // The line may be half written; only its rest keeps it a line.
-                    return;
-                }
+            if write_line(pipe, &line).await.is_err() {
+                return;
             }
         }
-        self.lines.close();
-        let rest = async {
-            while let Some(line) = self.lines.recv().await {
-                if write_line(&mut pipe, &line).await.is_err() {
-                    return;
-                }
-            }
-        };
-        // What does not fit in time is lost with the agent that does not read it.
-        let _ = timeout(bounds::AGENT_LAST_LINES, rest).await;
     }
 }
 

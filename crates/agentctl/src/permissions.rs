@@ -3,7 +3,7 @@
 //! Invariant: each JSON-RPC request leaves this table exactly once, and whoever takes it out sends its one answer.
 //! JSON-RPC ids repeat, tickets do not, so a late answer can never hit a newer request.
 
-use crate::event::PermissionTicket;
+use crate::event::{PermissionKind, PermissionOption, PermissionTicket};
 use model::bounds;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -48,6 +48,32 @@ impl OpenPermissions {
     pub fn take_all(&mut self) -> Vec<(PermissionTicket, Value)> {
         std::mem::take(&mut self.open).into_iter().collect()
     }
+}
+
+/// What a permission request offers. An option of a kind nobody knows is left out: a person could not know what it does.
+pub(crate) fn read_options(params: &Value) -> Vec<PermissionOption> {
+    let option = |option: &Value| {
+        let text = |key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
+        let id = text("optionId")?;
+        let kind = match option.get("kind").and_then(Value::as_str)? {
+            "allow_once" => PermissionKind::AllowOnce,
+            "allow_always" => PermissionKind::AllowAlways,
+            "reject_once" => PermissionKind::RejectOnce,
+            "reject_always" => PermissionKind::RejectAlways,
+            _ => return None,
+        };
+        Some(PermissionOption {
+            name: text("name").unwrap_or_else(|| id.clone()),
+            id,
+            kind,
+        })
+    };
+    let options = params
+        .get("options")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    options.iter().filter_map(option).collect()
 }
 
 #[cfg(test)]

@@ -7,20 +7,18 @@
 //! - whatever does not become an event or a reply is counted by its reason ([`ConnectionCounters`]);
 //! - nothing here awaits the agent, and an agent that asks for something we do not offer is refused at once.
 
-use crate::connection::Shared;
+use crate::answer::{read_prompt_end, rpc_error};
+use crate::counters::ConnectionCounters;
 use crate::error::AgentError;
-use crate::event::{
-    AgentEvent, AgentExit, PermissionAnswer, PermissionKind, PermissionOption, PromptEnd, PromptId,
-    StopReason,
-};
+use crate::event::{AgentEvent, AgentExit, PermissionAnswer, PromptEnd, PromptId};
 use crate::handoff::{Handoff, NobodyReads};
 use crate::line::{LineError, LineReader};
-use crate::message::{
-    AUTH_REQUIRED, INTERNAL_ERROR, Incoming, METHOD_NOT_FOUND, RpcError, error_line, result_line,
-};
+use crate::message::{INTERNAL_ERROR, Incoming, METHOD_NOT_FOUND, error_line, result_line};
 use crate::outgoing::Outgoing;
+use crate::permissions::read_options;
 use crate::replies::{Answer, ReplyUse, Settled};
 use crate::request::permission_result;
+use crate::shared::Shared;
 use crate::text::clean_line;
 use crate::tool_call::read_tool_call;
 use crate::update::{Read, UpdateReader, read_commands};
@@ -30,35 +28,6 @@ use std::sync::Arc;
 use tokio::io::AsyncBufRead;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-
-/// What became of an agent's lines, since the connection began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionCounters {
-    /// Lines read.
-    pub lines: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// Events handed to the runtime, apart from the last one.
-    pub events: u64,
-    /// Replies to our requests, apart from those that are events.
-    pub replies: u64,
-    /// Lines that were no message: printed text, batches, broken JSON.
-    pub noise: u64,
-    /// Updates of a replay, dropped.
-    pub replayed: u64,
-    /// Updates without content or news.
-    pub empty: u64,
-    /// Updates of a kind this version does not know; each was also an event.
-    pub unknown_updates: u64,
-    /// Extension notifications (`_…`), skipped.
-    pub extensions: u64,
-    /// Requests of the agent for something we do not offer, refused.
-    pub refused: u64,
-    /// Withdrawals of requests that were answered already.
-    pub late_withdrawals: u64,
-    /// Replies that nobody waited for any more.
-    pub late_replies: u64,
-}
 
 /// The reading side of one connection.
 #[derive(Debug)]
@@ -153,6 +122,10 @@ impl Reader {
         bytes: usize,
     ) -> Result<(), NobodyReads> {
         if self.drop_replay(params) {
+            return Ok(());
+        }
+        if self.shared.is_foreign(params) {
+            self.count(|counters| counters.foreign += 1);
             return Ok(());
         }
         self.handoff.room_for(bytes).await?;
@@ -299,6 +272,10 @@ impl Reader {
                 self.count(|counters| counters.replies += 1);
                 if let (ReplyUse::Settings, Ok(result)) = (reply_use, &outcome) {
                     self.shared.settings().take_in(result);
+                    // Updates about a new session may follow before its caller runs.
+                    if let Some(id) = result.get("sessionId").and_then(Value::as_str) {
+                        *self.shared.session() = Some(id.to_owned());
+                    }
                 }
                 // The caller may have stopped waiting this very moment; its deadline has told it.
                 let _ = caller.send(outcome);
@@ -359,73 +336,4 @@ impl Reader {
 async fn silence_after(exited: &CancellationToken) {
     exited.cancelled().await;
     sleep(bounds::STDIN_CLOSE_GRACE).await;
-}
-
-/// The reply to one of our requests as an error of ours.
-pub(crate) fn rpc_error(method: &'static str, error: RpcError) -> AgentError {
-    match error.code {
-        AUTH_REQUIRED => AgentError::AuthRequired {
-            message: error.message,
-        },
-        code => AgentError::Rpc {
-            method,
-            code,
-            message: error.message,
-        },
-    }
-}
-
-fn read_prompt_end(result: &Value) -> PromptEnd {
-    let word = result
-        .get("stopReason")
-        .and_then(Value::as_str)
-        .unwrap_or("end_turn");
-    PromptEnd {
-        stop_reason: StopReason::from_wire(word),
-        text: result_text(result),
-        total_tokens: result.pointer("/usage/totalTokens").and_then(Value::as_u64),
-    }
-}
-
-/// Text inside a reply: plain, or as content blocks.
-fn result_text(result: &Value) -> Option<String> {
-    let content = result
-        .get("content")
-        .or_else(|| result.pointer("/message/content"));
-    let text = match (result.get("text"), content) {
-        (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
-        (_, Some(Value::Array(blocks))) => blocks
-            .iter()
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .collect(),
-        (_, Some(block)) => block.get("text").and_then(Value::as_str)?.to_owned(),
-        _ => return None,
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-fn read_options(params: &Value) -> Vec<PermissionOption> {
-    let option = |option: &Value| {
-        let text = |key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
-        let id = text("optionId")?;
-        let kind = match option.get("kind").and_then(Value::as_str)? {
-            "allow_once" => PermissionKind::AllowOnce,
-            "allow_always" => PermissionKind::AllowAlways,
-            "reject_once" => PermissionKind::RejectOnce,
-            "reject_always" => PermissionKind::RejectAlways,
-            // A kind nobody knows cannot be offered: a person would not know what it does.
-            _ => return None,
-        };
-        Some(PermissionOption {
-            name: text("name").unwrap_or_else(|| id.clone()),
-            id,
-            kind,
-        })
-    };
-    let options = params
-        .get("options")
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    options.iter().filter_map(option).collect()
 }

@@ -1,0 +1,10 @@
+//! The scripted agent as a real process under the real shim.
+//!
+//! The program of both is `examples/agent_bench`, which `cargo test -p agentctl` builds beside the tests.
+
+mod backpressure;
+mod bench;
+mod conversation;
+mod ends;
+mod shim;
+mod talk;
