@@ -2,6 +2,7 @@
 
 use crate::demo;
 use crate::directive;
+use crate::introduction;
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::peer::Peer;
@@ -92,7 +93,7 @@ impl Agent {
 
     fn answer(&self, method: &str, params: &Value) -> Result<Value, (i64, String)> {
         match method {
-            "initialize" => Ok(self.introduction()),
+            "initialize" => Ok(introduction::of(&self.options)),
             "authenticate" | "logout" => Ok(json!({})),
             "session/new" => Ok(self.new_session(params)),
             "session/load" if self.options.keeps_sessions() => self.continue_session(params, true),
@@ -111,26 +112,6 @@ impl Agent {
             }
             _ => Err((METHOD_NOT_FOUND, format!("no such method: {method}"))),
         }
-    }
-
-    fn introduction(&self) -> Value {
-        let mut abilities = json!({});
-        if self.options.keeps_sessions() && !self.options.no_resume {
-            abilities = json!({ "resume": {}, "close": {} });
-        }
-        json!({
-            "protocolVersion": 1,
-            "agentInfo": {
-                "name": "flightstrip-demo", "title": "Demo agent", "version": env!("CARGO_PKG_VERSION"),
-            },
-            "agentCapabilities": {
-                "loadSession": self.options.keeps_sessions(),
-                "promptCapabilities": { "image": true, "embeddedContext": true },
-                "mcpCapabilities": { "http": false, "sse": false },
-                "sessionCapabilities": abilities,
-            },
-            "authMethods": [],
-        })
     }
 
     fn new_session(&self, params: &Value) -> Value {
@@ -217,12 +198,7 @@ impl Agent {
             .get("sessionId")
             .and_then(Value::as_str)
             .unwrap_or(session_id(params));
-        let command = |(name, about, hint): &(&str, &str, &str)| json!({ "name": name, "description": about, "input": { "hint": hint } });
-        let commands: Vec<_> = COMMANDS.iter().map(command).collect();
-        self.peer.update(
-            id,
-            &json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands }),
-        );
+        self.peer.update(id, &introduction::commands());
     }
 
     fn prompt(self: &Arc<Self>, id: &Value, params: &Value) {
@@ -312,18 +288,6 @@ impl Agent {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The directives worth offering to a person: name, description, what may follow.
-const COMMANDS: &[(&str, &str, &str)] = &[
-    ("say", "Answer with a text", "text"),
-    ("think", "Think a text", "text"),
-    ("plan", "Show a plan", "step; step; step"),
-    ("permission", "Ask for permission", "what for"),
-    ("edit", "Write a file of the worktree", "path text"),
-    ("run", "Run a command in the worktree", "command"),
-    ("stream", "Write many chunks", "count bytes delay_ms"),
-    ("sleep", "Wait", "milliseconds"),
-];
 
 fn session_id(params: &Value) -> &str {
     params

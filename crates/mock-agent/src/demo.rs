@@ -4,8 +4,10 @@
 //! reads, asks, edits, runs a harmless command, sums up. Everything it claims it really does; nothing leaves the
 //! worktree.
 
+mod change;
 pub mod story;
 pub mod topic;
+mod words;
 
 use crate::demo::story::{Change, Story};
 use crate::turn::{Cancelled, Decision, End, Turn};

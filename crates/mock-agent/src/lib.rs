@@ -14,6 +14,7 @@
 pub mod agent;
 pub mod demo;
 pub mod directive;
+pub mod introduction;
 pub mod mailbox;
 pub mod options;
 pub mod peer;

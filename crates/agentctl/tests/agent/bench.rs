@@ -105,7 +105,7 @@ impl Bench {
 
     /// Whether nothing of the group runs any more, soon.
     pub(crate) async fn group_is_gone(&self, group: ProcessIdentity) -> bool {
-        for _ in 0..200 {
+        for _ in 0..600 {
             if members(&group.group_name()).is_empty() {
                 return true;
             }

@@ -5,6 +5,7 @@
 mod backpressure;
 mod bench;
 mod conversation;
+mod deadlines;
 mod ends;
 mod shim;
 mod talk;

@@ -3,7 +3,9 @@
 //! Invariant: a change is small and safe: a new file beside the others, or lines added to the end of a text file. No
 //! existing line is altered, so a demo cannot break the repository it is shown on.
 
+use crate::demo::change::pick_change;
 use crate::demo::topic::Topic;
+use crate::demo::words::{opening, plan, summary, thought};
 
 /// Everything the demo agent will say and do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,24 +96,8 @@ fn title(prompt: &str) -> String {
     }
 }
 
-/// Lower case words joined by `separator`, fit for a file name.
-fn slug(title: &str, separator: &str) -> String {
-    let words = title
-        .split(|letter: char| !letter.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let slug = words
-        .take(4)
-        .collect::<Vec<_>>()
-        .join(separator)
-        .to_lowercase();
-    if slug.is_empty() {
-        "notes".to_owned()
-    } else {
-        slug
-    }
-}
-
-fn extension(path: &str) -> &str {
+/// The part of a file name after its last dot.
+pub(crate) fn extension(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
@@ -120,10 +106,6 @@ fn is_source(path: &str) -> bool {
         extension(path),
         "rs" | "py" | "js" | "jsx" | "ts" | "tsx" | "go" | "java" | "rb" | "c" | "cpp" | "css"
     )
-}
-
-fn find<'a>(files: &'a [String], part: &str) -> Option<&'a String> {
-    files.iter().find(|path| path.to_lowercase().contains(part))
 }
 
 /// Files whose names share a word with the prompt come first, then what the topic is about, then any source.
@@ -156,183 +138,6 @@ fn pick_reads(topic: Topic, prompt: &str, files: &[String]) -> Vec<String> {
         }
     }
     picked
-}
-
-fn pick_change(
-    topic: Topic,
-    title: &str,
-    files: &[String],
-    read: impl Fn(&str) -> Option<String>,
-) -> Change {
-    let append = |path: &str, lines: &str| {
-        let before = read(path)?;
-        let gap = if before.is_empty() || before.ends_with("\n\n") {
-            ""
-        } else {
-            "\n"
-        };
-        let end = if before.is_empty() || before.ends_with('\n') {
-            ""
-        } else {
-            "\n"
-        };
-        Some(Change {
-            path: path.to_owned(),
-            text: format!("{before}{end}{gap}{lines}"),
-            is_new: false,
-        })
-    };
-    let changed = match topic {
-        Topic::Test => Some(new_test(title, files)),
-        Topic::Docs => find(files, "readme").and_then(|path| append(path, &section(title))),
-        Topic::Look => files
-            .iter()
-            .find(|path| path.ends_with(".css"))
-            .and_then(|path| append(path, &css(title))),
-        Topic::Fix | Topic::Upkeep => {
-            find(files, "changelog").and_then(|path| append(path, &format!("- {title}\n")))
-        }
-        _ => None,
-    };
-    changed.unwrap_or_else(|| note(topic, title))
-}
-
-fn section(title: &str) -> String {
-    format!(
-        "## {title}\n\n1. Clone the repository and install its tools.\n2. Run the checks once before you change anything.\n3. Keep each commit to one idea.\n"
-    )
-}
-
-fn css(title: &str) -> String {
-    format!(
-        "/* {title} */\n@media (prefers-color-scheme: dark) {{\n  :root {{\n    --surface: #16181d;\n    --text: #e8eaee;\n  }}\n}}\n"
-    )
-}
-
-fn new_test(title: &str, files: &[String]) -> Change {
-    let uses = |wanted: &str| files.iter().any(|path| extension(path) == wanted);
-    let name = slug(title, "_");
-    let (path, text) = if uses("rs") {
-        let body = "    let words: Vec<_> = \"one two\".split(' ').collect();\n    assert_eq!(words.len(), 2);\n";
-        (
-            format!("tests/{name}.rs"),
-            format!("//! {title}.\n\n#[test]\nfn {name}() {{\n{body}}}\n"),
-        )
-    } else if uses("py") {
-        let body = "    words = \"one two\".split()\n    assert len(words) == 2\n";
-        (
-            format!("tests/test_{name}.py"),
-            format!("\"\"\"{title}.\"\"\"\n\n\ndef test_{name}():\n{body}"),
-        )
-    } else if uses("ts") || uses("js") || uses("tsx") {
-        let body = "  expect(\"one two\".split(\" \")).toHaveLength(2);\n";
-        let extension = if uses("ts") || uses("tsx") {
-            "ts"
-        } else {
-            "js"
-        };
-        (
-            format!("test/{}.test.{extension}", slug(title, "-")),
-            format!("test({title:?}, () => {{\n{body}}});\n"),
-        )
-    } else {
-        (
-            format!("tests/{name}.md"),
-            format!("# {title}\n\n- [ ] empty input\n- [ ] one entry\n- [ ] many entries\n"),
-        )
-    };
-    Change {
-        path,
-        text,
-        is_new: true,
-    }
-}
-
-fn note(topic: Topic, title: &str) -> Change {
-    let points = match topic {
-        Topic::Fix => {
-            "- Cause: an empty list was taken for a missing one.\n- Guard added where the list is read.\n"
-        }
-        Topic::Refactor => {
-            "- Two callers share one path now.\n- Names say what a value is, not where it came from.\n"
-        }
-        Topic::Speed => {
-            "- The result of the first look-up is kept.\n- Measure before and after with the same input.\n"
-        }
-        Topic::Upkeep => "- Versions are pinned in one place.\n- The check runs on every push.\n",
-        _ => "- Smallest useful version first.\n- Limits and error texts are part of it.\n",
-    };
-    let text = format!("# {title}\n\n{points}");
-    Change {
-        path: format!("docs/{}.md", slug(title, "-")),
-        text,
-        is_new: true,
-    }
-}
-
-fn thought(topic: Topic, title: &str, files: usize) -> String {
-    let idea = match topic {
-        Topic::Question => "Nothing needs to change for this; I should read before I answer.",
-        Topic::Test => "I want a test that fails for the right reason first.",
-        Topic::Docs => "The reader is new here, so the first command matters most.",
-        Topic::Fix => "Before I touch anything I want to see where it goes wrong.",
-        Topic::Refactor => "Behaviour must stay the same, so small steps.",
-        Topic::Look => "One place for the colours, then the rest follows.",
-        Topic::Speed => "Measure first; guesses are usually wrong.",
-        Topic::Upkeep => "Pin it, run it, write down how.",
-        Topic::Feature => "The smallest useful version first.",
-    };
-    format!("The task is “{title}”. There are {files} files here. {idea}")
-}
-
-fn opening(topic: Topic) -> &'static str {
-    match topic {
-        Topic::Question => "Let me look at the code first.\n\n",
-        Topic::Fix => "I will find the cause before changing anything.\n\n",
-        Topic::Test => "I will look at what is covered today.\n\n",
-        _ => "I will read what is there, then make one small change.\n\n",
-    }
-}
-
-fn plan(topic: Topic, seen: &str) -> Vec<String> {
-    let middle = match topic {
-        Topic::Question => "Collect what matters",
-        Topic::Test => "Write the test",
-        Topic::Docs => "Write the section",
-        Topic::Fix => "Fix the cause",
-        Topic::Refactor => "Move in small steps",
-        Topic::Look => "Adjust the styles",
-        Topic::Speed => "Keep the first result",
-        Topic::Upkeep => "Pin and record it",
-        Topic::Feature => "Write the first version",
-    };
-    vec![
-        format!("Read {seen}"),
-        middle.to_owned(),
-        "Check the result".to_owned(),
-    ]
-}
-
-fn summary(topic: Topic, title: &str, seen: &str, change: Option<&Change>) -> String {
-    let Some(change) = change else {
-        return format!(
-            "Here is what I found about **{title}**:\n\n- I read {seen}.\n- The parts are small and \
-             depend on each other in one direction.\n- The history shows recent work in the same place.\n\n\
-             ```sh\ngit log --oneline -5\n```\n\nNothing was changed."
-        );
-    };
-    let verb = if change.is_new { "Added" } else { "Extended" };
-    let next = match topic {
-        Topic::Test => "Run it once without the code it covers, to see it fail.",
-        Topic::Docs => "Read it once as somebody who is new here.",
-        Topic::Speed => "Compare the numbers before you merge.",
-        _ => "Have a look at the diff before you merge.",
-    };
-    format!(
-        "Done: **{title}**.\n\n- Read {seen}\n- {verb} `{path}`\n- Checked the state of the worktree\n\n\
-         ```sh\ngit diff HEAD -- {path}\n```\n\n{next}",
-        path = change.path
-    )
 }
 
 #[cfg(test)]
