@@ -8,7 +8,7 @@
 //! - membership is registered before anything is read for a new subscriber, so no event falls in between;
 //! - nothing here waits: no `await`, no I/O, locks for a few lines (registry first, then a client's).
 
-mod publish;
+pub(crate) mod publish;
 pub(crate) mod registry;
 mod snapshot;
 

@@ -5,7 +5,10 @@
 
 pub(crate) mod accept;
 pub(crate) mod access;
+mod messages;
+mod sessions;
 mod subscriptions;
+pub(crate) mod tasks;
 
 use crate::api::Api;
 use crate::client::Client;
@@ -68,6 +71,17 @@ pub(crate) async fn dispatch(call: &Call, action: &str, payload: Value) -> Resul
         action::CLIENT_HELLO => subscriptions::hello(call, payload),
         action::WORKSPACE_SUBSCRIBE => subscriptions::workspace(call, payload).await,
         action::WORKSPACE_UNSUBSCRIBE => subscriptions::leave_workspace(call, payload),
+        action::SESSION_SUBSCRIBE => subscriptions::session(call, payload).await,
+        action::SESSION_UNSUBSCRIBE => subscriptions::leave_session(call, payload),
+        action::SESSION_FOCUS => subscriptions::focus(call, payload).await,
+        action::SESSION_UNFOCUS => subscriptions::unfocus(call, payload),
+        action::TASK_LIST => tasks::list(call, payload).await,
+        action::TASK_GET => tasks::get(call, payload).await,
+        action::TASK_PENDING => tasks::pending(call, payload).await,
+        action::SESSION_LIST => sessions::list(call, payload).await,
+        action::MESSAGE_LIST => messages::list(call, payload).await,
+        action::MESSAGE_GET => messages::get(call, payload).await,
+        action::MESSAGE_QUEUE_LIST => messages::queue(call, payload).await,
         _ => Err(Refusal::unknown_action()),
     }
 }

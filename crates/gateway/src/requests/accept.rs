@@ -203,17 +203,21 @@ fn start(api: &Arc<Api>, client: &Arc<Client>, lane: &mut Lane, request: Request
     });
 }
 
-/// How much room the answer of an action may need.
+/// How much room the answer of an action may need: all that can carry a task, a message or a list need much.
 fn room_for(action: &str) -> usize {
     match action {
-        action::TASK_LIST
-        | action::SESSION_LIST
-        | action::MESSAGE_LIST
-        | action::MESSAGE_GET
-        | action::MESSAGE_QUEUE_LIST
-        | action::GIT_CHANGES
-        | action::GIT_DIFF => bounds::LARGE_ANSWER_BYTES,
-        _ => bounds::ANSWER_BYTES,
+        action::PING
+        | action::CLIENT_HELLO
+        | action::WORKSPACE_SUBSCRIBE
+        | action::WORKSPACE_UNSUBSCRIBE
+        | action::SESSION_SUBSCRIBE
+        | action::SESSION_UNSUBSCRIBE
+        | action::SESSION_FOCUS
+        | action::SESSION_UNFOCUS
+        | action::SESSION_GIT_REFRESH
+        | action::PERMISSION_RESPOND
+        | action::AGENT_CANCEL => bounds::ANSWER_BYTES,
+        _ => bounds::LARGE_ANSWER_BYTES,
     }
 }
 

@@ -1,0 +1,62 @@
+//! Lists page by rows and by bytes, with at least one row (GWY-07): no content makes a page that cannot be sent.
+
+use model::bounds;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Counts what would be written.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The size of a value on the wire.
+fn wire_bytes<T: Serialize>(value: &T) -> usize {
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX, // cannot be: wire types serialise and counting does not fail
+    }
+}
+
+/// How many of `rows`, taken in that order, fit into one page.
+pub(crate) fn fitting<'a, T: Serialize + 'a>(rows: impl IntoIterator<Item = &'a T>) -> usize {
+    let mut bytes = 0_usize;
+    let mut count = 0;
+    for row in rows {
+        bytes = bytes.saturating_add(wire_bytes(row)).saturating_add(1);
+        if 0 < count && bounds::PAGE_BYTES < bytes {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gwy_07_a_page_has_one_row_at_least_and_a_bound_of_bytes() {
+        let large = "x".repeat(2 * bounds::PAGE_BYTES);
+        let half = "y".repeat(bounds::PAGE_BYTES / 2 - 10);
+        assert_eq!(fitting::<String>([]), 0);
+        assert_eq!(fitting([&large, &half]), 1);
+        assert_eq!(fitting([&half, &half, &half]), 2);
+        let escaped = "\u{1}".repeat(bounds::PAGE_BYTES / 4);
+        assert_eq!(
+            fitting([&escaped, &half]),
+            1,
+            "what counts is the size on the wire"
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! Pages of a transcript are cut from their far end.
+
+use super::*;
+use model::clock::Timestamp;
+use model::ids::{SessionId, TaskId};
+use model::message::{Author, MessageType};
+
+fn message(seq: i64, bytes: usize) -> Message {
+    Message {
+        id: MessageId::parse(&format!("m{seq}")).expect("a test id"),
+        session_id: SessionId::parse("s").expect("a test id"),
+        task_id: TaskId::parse("t").expect("a test id"),
+        turn_id: None,
+        seq: Some(seq),
+        revision: 1,
+        author: Author::Agent,
+        kind: MessageType::Message,
+        content: "x".repeat(bytes),
+        metadata: Value::Null,
+        status: None,
+        pending_id: None,
+        delivered: None,
+        disposition: None,
+        queue_position: None,
+        streaming: false,
+        created_at: Timestamp::from_micros(0),
+        updated_at: Timestamp::from_micros(0),
+        content_truncated: false,
+    }
+}
+
+#[test]
+fn gwy_07_a_page_that_is_too_large_keeps_what_is_nearest() {
+    let rows = || {
+        (1..=5)
+            .map(|seq| message(seq, bounds::PAGE_BYTES / 3))
+            .collect::<Vec<_>>()
+    };
+    let check = |window, expected: &[i64], cursor, more| {
+        let page = cut(rows(), false, window);
+        let seqs: Vec<i64> = page
+            .messages
+            .iter()
+            .filter_map(|message| message.seq)
+            .collect();
+        assert_eq!(
+            (seqs.as_slice(), page.cursor, page.has_more),
+            (expected, Some(cursor), more),
+            "{window:?}"
+        );
+    };
+    check(Window::Newest, &[4, 5], 4, true);
+    check(Window::Before(6), &[4, 5], 4, true);
+    check(Window::After(0), &[1, 2], 2, true);
+}
+
+#[test]
+fn a_page_that_fits_is_whole() {
+    let page = cut(vec![message(1, 10), message(2, 10)], false, Window::Newest);
+    assert_eq!(
+        (page.messages.len(), page.cursor, page.has_more),
+        (2, Some(1), false)
+    );
+    let empty = cut(Vec::new(), false, Window::After(9));
+    assert_eq!(
+        (empty.messages.len(), empty.cursor, empty.has_more),
+        (0, None, false)
+    );
+}
