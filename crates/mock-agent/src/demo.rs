@@ -12,7 +12,7 @@ mod words;
 use crate::demo::story::{Change, Story};
 use crate::turn::{Cancelled, Decision, End, Turn};
 use crate::worktree;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 
 /// Files of the worktree that are looked at.
@@ -36,19 +36,10 @@ pub fn run(turn: &Turn, prompt: &str) -> End {
 fn play(turn: &Turn, story: &Story) -> Result<(), Cancelled> {
     turn.update(&json!({ "sessionUpdate": "session_info_update", "title": story.title }));
     speak(turn, &story.thought, Turn::think)?;
-    turn.breathe(300)?;
+    turn.breathe(900)?;
     speak(turn, &story.opening, Turn::say)?;
     turn.plan(&story.plan, 0);
-    if let Some(helper) = &story.helper {
-        turn.begin_subagent(helper);
-    }
-    for path in &story.reads {
-        read_file(turn, path)?;
-    }
-    if let Some(helper) = &story.helper {
-        turn.breathe(900)?;
-        turn.end_subagent(helper);
-    }
+    read_files(turn, story)?;
     turn.plan(&story.plan, 1);
     turn.report_usage();
     let changed = match &story.change {
@@ -73,13 +64,31 @@ fn play(turn: &Turn, story: &Story) -> Result<(), Cancelled> {
     Ok(())
 }
 
-/// Streams text word by word.
+/// Streams text, a few words at a time.
 fn speak(turn: &Turn, text: &str, say: impl Fn(&Turn, &str)) -> Result<(), Cancelled> {
     for words in text.split_inclusive(' ').collect::<Vec<_>>().chunks(2) {
         say(turn, &words.concat());
-        turn.breathe(45)?;
+        turn.breathe(80)?;
     }
     Ok(())
+}
+
+/// Reads what the story names; a helper, if there is one, ends with the reading, cancelled or not.
+fn read_files(turn: &Turn, story: &Story) -> Result<(), Cancelled> {
+    let Some(helper) = &story.helper else {
+        return story
+            .reads
+            .iter()
+            .try_for_each(|path| read_file(turn, path));
+    };
+    turn.begin_subagent(helper);
+    let read = story
+        .reads
+        .iter()
+        .try_for_each(|path| read_file(turn, path))
+        .and_then(|()| turn.breathe(1_500));
+    turn.end_subagent(helper);
+    read
 }
 
 fn read_file(turn: &Turn, path: &str) -> Result<(), Cancelled> {
@@ -90,7 +99,7 @@ fn read_file(turn: &Turn, path: &str) -> Result<(), Cancelled> {
         &json!({ "path": path }),
     );
     turn.run_tool(&tool);
-    turn.breathe(500)?;
+    turn.within_tool(&tool, || turn.breathe(1_100))?;
     let text = worktree::inside(turn.cwd(), path).and_then(|path| fs::read_to_string(path).ok());
     let excerpt: String = text
         .as_deref()
@@ -101,30 +110,34 @@ fn read_file(turn: &Turn, path: &str) -> Result<(), Cancelled> {
     turn.end_tool(
         &tool,
         text.is_some(),
-        &Turn::text_content(&format!("```\n{excerpt}\n```")),
+        &Turn::text_content(&format!("```\n{}\n```", excerpt.trim_end())),
     );
     Ok(())
 }
 
 /// Makes the change when allowed; whether it was.
 fn make(turn: &Turn, change: &Change) -> Result<bool, Cancelled> {
-    let title = format!("Edit {}", change.path);
+    let title = format!(
+        "{} {}",
+        if change.is_new { "Write" } else { "Edit" },
+        change.path
+    );
     let tool = turn.begin_tool(
         "edit",
         &title,
         Some(&change.path),
         &json!({ "path": change.path }),
     );
-    turn.breathe(700)?;
-    let allowed = turn.ask(&tool, "edit", &title).inspect_err(|_| {
-        turn.end_tool(&tool, false, &Turn::text_content("cancelled"));
-    })? == Decision::Allowed;
-    if !allowed {
+    let decision = turn.within_tool(&tool, || {
+        turn.breathe(1_000)?;
+        turn.ask(&tool, "edit", &title)
+    })?;
+    if decision == Decision::Rejected {
         turn.end_tool(&tool, false, &Turn::text_content("not allowed"));
         return Ok(false);
     }
     turn.run_tool(&tool);
-    turn.breathe(600)?;
+    turn.within_tool(&tool, || turn.breathe(1_200))?;
     let outcome = worktree::inside(turn.cwd(), &change.path)
         .ok_or_else(|| "that path is not inside the worktree".to_owned())
         .and_then(|path| {
@@ -134,17 +147,18 @@ fn make(turn: &Turn, change: &Change) -> Result<bool, Cancelled> {
     turn.end_tool(
         &tool,
         outcome.is_ok(),
-        &outcome.unwrap_or_else(|reason: String| Turn::text_content(&reason)),
+        &outcome.unwrap_or_else(|reason| Turn::text_content(&reason)),
     );
     Ok(true)
 }
 
 fn run_command(turn: &Turn, command: &str) -> Result<(), Cancelled> {
-    let input: Value = json!({ "command": command });
-    let tool = turn.begin_tool("execute", command, None, &input);
+    let tool = turn.begin_tool("execute", command, None, &json!({ "command": command }));
     turn.run_tool(&tool);
-    turn.breathe(500)?;
-    let (well, output) = turn.shell(command)?;
+    let (well, output) = turn.within_tool(&tool, || {
+        turn.breathe(1_400)?;
+        turn.shell(command)
+    })?;
     let shown: String = output.chars().take(EXCERPT * 4).collect();
     turn.end_tool(
         &tool,

@@ -212,9 +212,7 @@ fn change_file(
 fn run_command(turn: &Turn, command: &str) -> Result<(), Cancelled> {
     let tool = turn.begin_tool("execute", command, None, &json!({ "command": command }));
     turn.run_tool(&tool);
-    let (well, output) = turn.shell(command).inspect_err(|_| {
-        turn.end_tool(&tool, false, &Turn::text_content("cancelled"));
-    })?;
+    let (well, output) = turn.within_tool(&tool, || turn.shell(command))?;
     turn.end_tool(&tool, well, &Turn::text_content(&output));
     Ok(())
 }

@@ -144,6 +144,18 @@ impl Turn {
         }));
     }
 
+    /// Works on a tool call that has begun; when the turn is cancelled meanwhile, the call ends as failed.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when the turn is.
+    pub fn within_tool<T>(
+        &self,
+        id: &str,
+        work: impl FnOnce() -> Result<T, Cancelled>,
+    ) -> Result<T, Cancelled> {
+        work().inspect_err(|_| self.end_tool(id, false, &Self::text_content("cancelled")))
+    }
+
     /// Text as the content of a tool call.
     #[must_use]
     pub fn text_content(text: &str) -> Value {
