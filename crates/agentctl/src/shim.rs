@@ -16,7 +16,9 @@ use crate::leftover::{GROUP_VARIABLE, process, processes, signal_process};
 use crate::process::ProcessIdentity;
 use model::bounds;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_current_process_group, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, kill_current_process_group, setpgid, wait,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
@@ -72,6 +74,8 @@ fn start(
     program: OsString,
     args: impl Iterator<Item = OsString>,
 ) -> io::Result<(Pid, Receiver<Event>)> {
+    // The server starts us as the leader of a group already; started otherwise, TERM must not hit a stranger's group.
+    let _ = setpgid(None, None);
     adopt_orphans()?;
     // A few events of four kinds; a full channel makes its thread wait, which harms nobody.
     let (sender, events) = sync_channel(8);

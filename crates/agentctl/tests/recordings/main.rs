@@ -5,6 +5,7 @@
 //! must end as an event, a reply or a counted skip.
 
 mod describe;
+mod pipes;
 mod player;
 
 use player::play;

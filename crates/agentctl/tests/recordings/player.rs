@@ -1,18 +1,19 @@
 //! Plays a recording: the agent's lines as they were, the client's through our interface.
 
 use crate::describe;
+use crate::pipes::{FromClient, ToClient, at, next_line, put_id, write};
 use agentctl::connection::AgentConnection;
+use agentctl::connection::opening::OpenedSession;
+use agentctl::error::AgentError;
 use agentctl::event::{AgentEvent, PermissionAnswer, PermissionTicket, PromptId};
 use agentctl::handoff::AgentEvents;
 use agentctl::request::PromptPart;
+use model::agent::AgentSettings;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex,
-    split,
-};
+use tokio::io::{AsyncBufReadExt, BufReader, duplex, split};
 use tokio::task::JoinHandle;
 
 /// Room in the pipes: more than any recorded line.
@@ -28,8 +29,8 @@ struct Seen {
 
 struct Player {
     agent: AgentConnection,
-    from_client: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    to_client: WriteHalf<DuplexStream>,
+    from_client: FromClient,
+    to_client: ToClient,
     /// Recorded ids of the client's requests and our own.
     ids: HashMap<u64, u64>,
     /// Recorded ids of the agent's permission requests, in order of arrival.
@@ -107,30 +108,6 @@ async fn drain(mut events: AgentEvents, seen: Arc<Mutex<Seen>>) {
             seen.tickets.push(*ticket);
         }
     }
-}
-
-/// What stands at a JSON pointer; null when nothing does.
-fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
-    value.pointer(pointer).unwrap_or(&Value::Null)
-}
-
-fn put_id(message: &mut Value, id: Value) {
-    message
-        .as_object_mut()
-        .expect("a message")
-        .insert("id".to_owned(), id);
-}
-
-async fn next_line(lines: &mut Lines<BufReader<ReadHalf<DuplexStream>>>) -> Value {
-    let line = lines.next_line().await.expect("readable").expect("a line");
-    serde_json::from_str(&line).expect("a message")
-}
-
-async fn write(to_client: &mut WriteHalf<DuplexStream>, message: &Value) {
-    to_client
-        .write_all(format!("{message}\n").as_bytes())
-        .await
-        .expect("room");
 }
 
 impl Player {
@@ -258,9 +235,7 @@ impl Player {
     async fn set(
         &mut self,
         message: &Value,
-        call: impl Future<Output = Result<model::agent::AgentSettings, agentctl::error::AgentError>>
-        + Send
-        + 'static,
+        call: impl Future<Output = Result<AgentSettings, AgentError>> + Send + 'static,
     ) {
         let told = async move {
             match call.await {
@@ -366,9 +341,7 @@ impl Player {
     }
 }
 
-fn opened(
-    answer: Result<agentctl::connection::opening::OpenedSession, agentctl::error::AgentError>,
-) -> String {
+fn opened(answer: Result<OpenedSession, AgentError>) -> String {
     match answer {
         Ok(opened) => format!(
             "opened {}: {}, commands {:?}",
