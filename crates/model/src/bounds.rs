@@ -86,6 +86,16 @@ pub const AGENT_LAST_LINES: Duration = Duration::from_millis(250);
 pub const OPEN_PERMISSIONS: usize = 256;
 /// Silence after which an agent that replays history *after* its reply is taken to have finished.
 pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
+/// One side of a file's change in a tool row. Overflow: cut.
+pub const TOOL_EDIT_BYTES: usize = 64 * 1024;
+/// Files one tool row names. Overflow: the first ones.
+pub const TOOL_LOCATIONS: usize = 32;
+/// A tool call's title. Overflow: cut.
+pub const TOOL_TITLE_BYTES: usize = 1_024;
+/// Entries of a plan. Overflow: the first ones.
+pub const PLAN_ENTRIES: usize = 100;
+/// An unknown update as it is kept in its row. Overflow: cut and marked.
+pub const UNKNOWN_UPDATE_BYTES: usize = 64 * 1024;
 /// The tail of an agent's stderr that is kept. Overflow: the head is dropped.
 pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
 /// Lines of that tail shown in a session error.
@@ -243,3 +253,7 @@ pub const CONFLICTS_LISTED: usize = 100;
 pub const DIFF_SOURCE_BYTES: u64 = 10 * 1024 * 1024;
 /// The shown diff of one file. Overflow: named skip reason.
 pub const DIFF_FILE_BYTES: usize = 256 * 1024;
+/// Repositories suggested to a newcomer. Overflow: the first found.
+pub const SUGGESTED_REPOSITORIES: usize = 20;
+/// Folders looked at to find them. Overflow: the search ends.
+pub const SUGGESTION_FOLDERS: usize = 2_000;

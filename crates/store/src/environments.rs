@@ -188,9 +188,7 @@ pub async fn get(link: &mut Link, id: &EnvironmentId) -> Result<Option<Environme
 /// As [`insert`].
 pub async fn all(link: &mut Link) -> Result<Vec<Environment>> {
     let rows = link
-        .all(sql(
-            "SELECT * FROM task_environments WHERE state = 'ready' ORDER BY id",
-        ))
+        .all(sql("SELECT * FROM task_environments ORDER BY id"))
         .await?;
     let ids: Vec<EnvironmentId> = rows.iter().map(|row| row.id("id")).collect::<Result<_>>()?;
     let repositories = repositories(link, &ids).await?;

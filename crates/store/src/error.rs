@@ -18,6 +18,9 @@ pub enum StoreError {
         /// Which column.
         column: &'static str,
     },
+    /// The server is shutting down and writes no more.
+    #[error("the database is closed")]
+    Closed,
     /// The database's schema is newer than this program.
     #[error("the database was written by a newer version of flightstrip; start that version")]
     NewerSchema,

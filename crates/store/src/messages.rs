@@ -310,6 +310,30 @@ pub async fn replace(
     Ok(())
 }
 
+/// Appends to a settled row: late text of an agent.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn append_settled(
+    link: &mut Link,
+    id: &MessageId,
+    text: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let update = sql(
+        "UPDATE task_session_messages SET content = content || $2, updated_at = $3,
+                      revision = revision + 1 WHERE id = $1",
+    );
+    link.execute(
+        update
+            .bind(id)
+            .bind(&*model::text::storable(text))
+            .bind(now),
+    )
+    .await?;
+    Ok(())
+}
+
 /// Raises the revision of a row whose disposition changed with its turn.
 ///
 /// # Errors

@@ -4,8 +4,11 @@ use sqlx::SqlStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
 /// Number, name and text of each step for SQLite.
-const SQLITE: &[(i64, &str, &str)] =
-    &[(1, "first shape", include_str!("../migrations/sqlite/0001_first_shape.sql"))];
+const SQLITE: &[(i64, &str, &str)] = &[(
+    1,
+    "first shape",
+    include_str!("../migrations/sqlite/0001_first_shape.sql"),
+)];
 
 /// SQLite's migrator.
 pub(crate) fn sqlite() -> Migrator {

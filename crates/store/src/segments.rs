@@ -105,13 +105,3 @@ pub async fn all_unsettled(link: &mut Link, limit: usize) -> Result<Vec<MessageI
         .await?;
     rows.iter().map(|row| row.id("id")).collect()
 }
-
-/// Opens a settled row for appending again: late text of an agent (C08).
-///
-/// # Errors
-/// As [`append`].
-pub async fn reopen(link: &mut Link, message_id: &MessageId) -> Result<()> {
-    let update = sql("UPDATE task_session_messages SET streaming = $2 WHERE id = $1");
-    link.execute(update.bind(message_id).bind(true)).await?;
-    Ok(())
-}

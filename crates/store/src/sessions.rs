@@ -56,6 +56,8 @@ pub struct NewSession<'a> {
     pub agent_profile_id: &'a AgentProfileId,
     /// The tab's name.
     pub name: &'a str,
+    /// It wants an environment of its own, made when it starts.
+    pub own_environment: bool,
 }
 
 /// Stores a session in state CREATED. The first of its task is its primary session.
@@ -65,10 +67,10 @@ pub struct NewSession<'a> {
 pub async fn insert(link: &mut Link, new: &NewSession<'_>, now: Timestamp) -> Result<()> {
     let insert = sql(
         "INSERT INTO task_sessions (id, task_id, task_environment_id, client_id, revision, state,
-                agent_profile_id, name, is_primary, started_at, settings, commands, active_subagent_count,
+                agent_profile_id, name, is_primary, started_at, own_environment, settings, commands, active_subagent_count,
                 pending_action_revision, last_seq)
          VALUES ($1, $2, $3, $4, 1, 'CREATED', $5, $6,
-                 NOT EXISTS (SELECT 1 FROM task_sessions WHERE task_id = $2 AND is_primary), $7, '{}', '[]', 0, 0, 0)",
+                 NOT EXISTS (SELECT 1 FROM task_sessions WHERE task_id = $2 AND is_primary), $7, $8, '{}', '[]', 0, 0, 0)",
     );
     link.execute(
         insert
@@ -78,7 +80,8 @@ pub async fn insert(link: &mut Link, new: &NewSession<'_>, now: Timestamp) -> Re
             .bind(new.client_id)
             .bind(new.agent_profile_id)
             .bind(new.name)
-            .bind(now),
+            .bind(now)
+            .bind(new.own_environment),
     )
     .await?;
     Ok(())
@@ -145,6 +148,8 @@ pub struct SessionRoute {
     pub chosen_model: Option<String>,
     /// The mode a person chose.
     pub chosen_mode: Option<String>,
+    /// It wants an environment of its own.
+    pub own_environment: bool,
 }
 
 /// The route of a session.
@@ -152,13 +157,15 @@ pub struct SessionRoute {
 /// # Errors
 /// `NotFound` when it does not exist.
 pub async fn route(link: &mut Link, id: &SessionId) -> Result<SessionRoute> {
-    let query =
-        sql("SELECT acp_session_id, chosen_model, chosen_mode FROM task_sessions WHERE id = $1");
+    let query = sql(
+        "SELECT acp_session_id, chosen_model, chosen_mode, own_environment FROM task_sessions WHERE id = $1",
+    );
     let row = link.one(query.bind(id), "session").await?;
     Ok(SessionRoute {
         acp_session_id: row.maybe_text("acp_session_id")?,
         chosen_model: row.maybe_text("chosen_model")?,
         chosen_mode: row.maybe_text("chosen_mode")?,
+        own_environment: row.truth("own_environment")?,
     })
 }
 

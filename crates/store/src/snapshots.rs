@@ -60,7 +60,12 @@ pub async fn record(link: &mut Link, snapshot: &GitSnapshot) -> Result<RecordOut
             "environment",
         )
         .await?;
-    if row.maybe_time("newest")?.is_some_and(|newest| at <= newest) {
+    // The look at a turn's end is often the very look that the monitor stored a moment ago.
+    let is_late = |newest| match snapshot.triggered_by {
+        SnapshotTrigger::LiveMonitor => at <= newest,
+        SnapshotTrigger::AgentCompleted => at < newest,
+    };
+    if row.maybe_time("newest")?.is_some_and(is_late) {
         return Ok(RecordOutcome::NotNewer);
     }
     let replaced = match snapshot.triggered_by {

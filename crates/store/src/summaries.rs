@@ -12,7 +12,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompareOutcome {
     /// The value changed and has this revision now.
-    Written(TaskStatusSummary),
+    Written(Box<TaskStatusSummary>),
     /// The stored value means the same already; nothing was written.
     Unchanged,
     /// The stored row is not the one that the caller saw; load again.
@@ -108,11 +108,11 @@ pub async fn compare_and_update(
     let Some(row) = row else {
         return Ok(CompareOutcome::Stale);
     };
-    Ok(CompareOutcome::Written(TaskStatusSummary {
+    Ok(CompareOutcome::Written(Box::new(TaskStatusSummary {
         revision: row.int("revision")?,
         updated_at: now,
         payload: payload.clone(),
-    }))
+    })))
 }
 
 /// Moves the fence: the stored summary of this task was derived from `authority_seq` = `seq`. An older derivation

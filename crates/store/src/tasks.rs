@@ -7,7 +7,9 @@ use crate::sql::{Link, Statement, sql, sql_in};
 use crate::summaries;
 use model::clock::Timestamp;
 use model::error::ActiveError;
-use model::ids::{RepositoryId, StepId, TaskId, TaskRepositoryId, WorkflowId, WorkspaceId};
+use model::ids::{
+    AgentProfileId, RepositoryId, StepId, TaskId, TaskRepositoryId, WorkflowId, WorkspaceId,
+};
 use model::task::{Task, TaskRepository, TaskState};
 use std::collections::HashMap;
 
@@ -342,6 +344,58 @@ pub async fn set_launch_error(
         .bind(actions)
         .bind(error.and_then(|error| error.task_repository_id.as_ref()));
     change(link, update).await
+}
+
+/// What a task was asked to start with, until a session exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchIntent {
+    /// Which agent; absent: the workspace's first.
+    pub agent_profile_id: Option<AgentProfileId>,
+    /// The first prompt.
+    pub prompt: String,
+}
+
+/// Keeps, or forgets, what the task was asked to start with.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn set_launch_intent(
+    link: &mut Link,
+    id: &TaskId,
+    intent: Option<&LaunchIntent>,
+) -> Result<()> {
+    let update =
+        sql("UPDATE tasks SET launch_agent_profile_id = $2, launch_prompt = $3 WHERE id = $1");
+    let profile = intent.and_then(|intent| intent.agent_profile_id.as_ref());
+    let prompt = intent.map(|intent| intent.prompt.as_str());
+    change(link, update.bind(id).bind(profile).bind(prompt)).await
+}
+
+/// What the task was asked to start with.
+///
+/// # Errors
+/// `NotFound` when the task does not exist.
+pub async fn launch_intent(link: &mut Link, id: &TaskId) -> Result<Option<LaunchIntent>> {
+    let query = sql("SELECT launch_agent_profile_id, launch_prompt FROM tasks WHERE id = $1");
+    let row = link.one(query.bind(id), "task").await?;
+    let Some(prompt) = row.maybe_text("launch_prompt")? else {
+        return Ok(None);
+    };
+    Ok(Some(LaunchIntent {
+        agent_profile_id: row.maybe_id("launch_agent_profile_id")?,
+        prompt,
+    }))
+}
+
+/// The stored launch error's stamp, if there is one.
+///
+/// # Errors
+/// `NotFound` when the task does not exist.
+pub async fn launch_error_stamp(link: &mut Link, id: &TaskId) -> Result<Option<String>> {
+    let query = sql("SELECT launch_error_stamp FROM tasks WHERE id = $1");
+    link.one(query.bind(id), "task")
+        .await?
+        .maybe_text("launch_error_stamp")
 }
 
 /// Deletes a task with its sessions and bindings.

@@ -107,6 +107,9 @@ CREATE TABLE tasks (
     launch_error_category TEXT,
     launch_error_actions TEXT,
     launch_error_task_repository_id TEXT,
+    -- What was asked for when the task was to start by itself, until a session exists: a launch can be tried again.
+    launch_agent_profile_id TEXT,
+    launch_prompt TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     UNIQUE (workspace_id, client_id)
@@ -169,6 +172,8 @@ CREATE TABLE task_sessions (
     agent_profile_id TEXT NOT NULL REFERENCES agent_profiles (id),
     name TEXT NOT NULL,
     is_primary BOOLEAN NOT NULL,
+    -- It wants an environment of its own, made when it starts.
+    own_environment BOOLEAN NOT NULL,
     started_at BIGINT NOT NULL,
     acp_session_id TEXT,
     chosen_model TEXT,

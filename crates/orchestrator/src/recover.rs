@@ -1,0 +1,183 @@
+//! What a person can do about an error: dismiss it, or carry out one of the offered actions.
+
+use crate::emit;
+use crate::error::{CommandError, Result};
+use crate::orchestrator::Orchestrator;
+use crate::runtime::pokes::Poke;
+use crate::turns as turn_rules;
+use model::error::{ActiveError, RecoveryAction};
+use model::event::TaskChange;
+use model::ids::{SessionId, TaskId};
+use model::session::{Session, SessionState};
+use model::task::{Task, TaskState};
+use store::tasks::LaunchIntent;
+use store::tx::WriteTx;
+use store::{sessions, tasks, workspaces};
+
+impl Orchestrator {
+    /// Dismisses a session's error by its stamp. A stamp that is not current succeeds without effect; a launch
+    /// error cannot be dismissed, because the task would then look as if nothing had been asked of it.
+    ///
+    /// # Errors
+    /// `Conflict` when the stamp is the task's launch error.
+    pub async fn dismiss_error(&self, task_id: &TaskId, stamp: &str) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        if tasks::launch_error_stamp(&mut tx, task_id)
+            .await?
+            .as_deref()
+            == Some(stamp)
+        {
+            return Err(CommandError::conflict(
+                "a failed launch is not dismissed; try again or move the task",
+            ));
+        }
+        let now = tx.now();
+        for session in sessions::of_task(&mut tx, task_id).await? {
+            if sessions::clear_error(&mut tx, &session.id, Some(stamp), "person", now).await? {
+                tx.touch(task_id);
+                emit::session(&mut tx, &session.id).await?;
+            }
+        }
+        Ok(self.commit(tx).await?)
+    }
+
+    /// Carries out a recovery action of the error with this stamp.
+    ///
+    /// # Errors
+    /// `Conflict` when that error is not there any more or does not offer the action.
+    pub async fn recover_task(
+        &self,
+        task_id: &TaskId,
+        stamp: &str,
+        action: RecoveryAction,
+        base_branch: Option<&str>,
+    ) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        let task = tasks::get(&mut tx, task_id).await?;
+        let mut loaded = store::authority::load(&mut tx, std::slice::from_ref(task_id)).await?;
+        let authority = loaded
+            .pop()
+            .ok_or(CommandError::NotFound("task"))?
+            .authority;
+        let errors = authority
+            .sessions
+            .iter()
+            .filter_map(|session| session.error.as_ref());
+        let error = errors
+            .chain(&authority.launch_error)
+            .find(|error| error.stamp == stamp)
+            .cloned();
+        let error = error.ok_or_else(|| CommandError::conflict("this error is over already"))?;
+        if !error.recovery_actions.contains(&action) {
+            return Err(CommandError::conflict(
+                "this action does not help against this error",
+            ));
+        }
+        match action {
+            RecoveryAction::MarkReviewDone => self.finish_on_last_step(tx, &task).await,
+            RecoveryAction::RetryDefault => self.retry(tx, &task, &error, None).await,
+            RecoveryAction::PickBaseBranch => {
+                let branch = base_branch
+                    .map(str::trim)
+                    .filter(|branch| !branch.is_empty());
+                let branch = branch.ok_or_else(|| CommandError::invalid("choose a base branch"))?;
+                self.retry(tx, &task, &error, Some(branch)).await
+            }
+        }
+    }
+
+    async fn finish_on_last_step(&self, mut tx: WriteTx, task: &Task) -> Result<()> {
+        let workflow = workspaces::workflow(&mut tx, &task.workflow_id).await?;
+        let last = workflow.as_ref().and_then(|workflow| workflow.last_step());
+        let last = last.ok_or(CommandError::NotFound("step"))?;
+        let now = tx.now();
+        tasks::move_to(&mut tx, &task.id, &last.id, None, now).await?;
+        tasks::set_launch_error(&mut tx, &task.id, None).await?;
+        tasks::raise_activity(&mut tx, &task.id, now).await?;
+        self.finish_task(tx, &task.id, TaskChange::Moved)
+            .await
+            .map(drop)
+    }
+
+    async fn retry(
+        &self,
+        mut tx: WriteTx,
+        task: &Task,
+        error: &ActiveError,
+        branch: Option<&str>,
+    ) -> Result<()> {
+        // The named repository starts from the chosen branch; without one, from its default branch again.
+        let failed =
+            task.repositories
+                .iter()
+                .filter(|repository| match &error.task_repository_id {
+                    Some(id) => repository.id == *id,
+                    None => branch.is_some() && task.repositories.len() == 1,
+                });
+        for repository in failed {
+            tasks::set_base(&mut tx, &repository.id, branch).await?;
+        }
+        tx.touch(&task.id);
+        match &error.session_id {
+            Some(session_id) => self.retry_session(tx, session_id).await,
+            None => self.retry_launch(tx, task).await,
+        }
+    }
+
+    async fn retry_launch(&self, mut tx: WriteTx, task: &Task) -> Result<()> {
+        let now = tx.now();
+        if tasks::launch_intent(&mut tx, &task.id).await?.is_none() {
+            let prompt = format!("{}\n\n{}", task.title, task.description)
+                .trim()
+                .to_owned();
+            let intent = LaunchIntent {
+                agent_profile_id: None,
+                prompt,
+            };
+            tasks::set_launch_intent(&mut tx, &task.id, Some(&intent)).await?;
+        }
+        tasks::set_launch_error(&mut tx, &task.id, None).await?;
+        tasks::set_state(&mut tx, &task.id, TaskState::Scheduling, now).await?;
+        self.finish_task(tx, &task.id, TaskChange::Updated).await?;
+        self.start_intended(task.id.clone());
+        Ok(())
+    }
+
+    async fn retry_session(&self, mut tx: WriteTx, session_id: &SessionId) -> Result<()> {
+        let session: Session = sessions::get(&mut tx, session_id).await?;
+        if session.state.is_terminal() {
+            return Err(CommandError::conflict(
+                "the session is closed; start a new one",
+            ));
+        }
+        let now = tx.now();
+        sessions::clear_error(&mut tx, session_id, None, "recovery", now).await?;
+        // The prompt that did not get through goes first again, then the queue.
+        if let Some(turn) = store::turns::current(&mut tx, session_id).await?
+            && turn.completed_at.is_some()
+            && !turn.prompt_dispatch_attempted
+        {
+            for prompt in store::messages::prompts_of_turn(&mut tx, &turn.id).await? {
+                store::messages::requeue_first(&mut tx, session_id, &prompt.id, now).await?;
+                emit::message_updated(&mut tx, &prompt.id).await?;
+            }
+        }
+        let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
+        if reserved.is_some() {
+            self.begin(&mut tx, &session, reserved.as_ref()).await?;
+        } else {
+            sessions::set_state(&mut tx, session_id, SessionState::Starting).await?;
+            emit::session(&mut tx, session_id).await?;
+        }
+        self.commit(tx).await?;
+        self.poke(
+            &session,
+            if reserved.is_some() {
+                Poke::Work
+            } else {
+                Poke::Launch
+            },
+        );
+        Ok(())
+    }
+}

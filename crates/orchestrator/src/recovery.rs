@@ -1,0 +1,178 @@
+//! Start-up recovery: what an ended server left in the middle of something is brought to a state that is true.
+//!
+//! It runs before the API opens, through the ordinary transactions and events, so that summaries converge by the
+//! same code as ever (REC-01). It moves no `last_activity_at`. Every step looks at rows, not at memory, and is safe to
+//! repeat.
+
+use crate::emit;
+use crate::orchestrator::Orchestrator;
+use crate::turns as turn_rules;
+use agentctl::leftover::end_leftover_group;
+use agentctl::process::ProcessIdentity;
+use model::environment::EnvironmentState;
+use model::event::TaskChange;
+use model::ids::SessionId;
+use model::message::RequestStatus;
+use model::session::SessionState;
+use model::task::TaskState;
+use model::turn::TurnOutcome;
+use store::error::Result;
+use store::{
+    environments, executions, messages, recovery, requests, segments, sessions, tasks, turns,
+};
+
+/// What recovery found and did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Agent process groups that were still running.
+    pub groups_ended: usize,
+    /// Sessions whose rows were repaired.
+    pub sessions: usize,
+    /// Tasks whose rows were repaired.
+    pub tasks: usize,
+    /// Environments whose removal or making was finished by removing them.
+    pub environments: usize,
+}
+
+impl Orchestrator {
+    /// Recovers. Called once, before anything else may change the database.
+    ///
+    /// # Errors
+    /// When the store fails: the server must not start then.
+    pub async fn recover(&self) -> Result<Recovered> {
+        let mut done = Recovered {
+            groups_ended: self.end_leftover_groups().await?,
+            ..Recovered::default()
+        };
+        let unfinished = {
+            let mut tx = self.inner.store.read().await?;
+            recovery::sessions(&mut tx).await?
+        };
+        for session in &unfinished {
+            self.recover_session(&session.session_id).await?;
+            done.sessions += 1;
+        }
+        let stuck = {
+            let mut tx = self.inner.store.read().await?;
+            recovery::tasks(&mut tx).await?
+        };
+        for task_id in &stuck {
+            let mut tx = self.inner.store.write().await?;
+            let now = tx.now();
+            let task = tasks::get(&mut tx, task_id).await?;
+            let next = if task.state == TaskState::Scheduling {
+                TaskState::Todo
+            } else {
+                TaskState::Review
+            };
+            tasks::set_state(&mut tx, task_id, next, now).await?;
+            if next == TaskState::Review {
+                tasks::set_interrupted(&mut tx, task_id, Some(now)).await?;
+            }
+            tx.touch(task_id);
+            emit::task(&mut tx, task_id, TaskChange::Updated).await?;
+            self.commit(tx).await?;
+            done.tasks += 1;
+        }
+        done.environments = self.recover_environments().await?;
+        Ok(done)
+    }
+
+    async fn end_leftover_groups(&self) -> Result<usize> {
+        let left = {
+            let mut tx = self.inner.store.read().await?;
+            executions::all(&mut tx).await?
+        };
+        let mut ended = 0;
+        for execution in left {
+            let identity = ProcessIdentity {
+                pid: u32::try_from(execution.pid).unwrap_or(0),
+                start_time: execution.process_started.parse().unwrap_or(0),
+            };
+            if end_leftover_group(identity).await == agentctl::leftover::LeftoverEnd::Ended {
+                tracing::info!(session = %execution.session_id, pid = identity.pid, "ended a leftover agent");
+                ended += 1;
+            }
+        }
+        Ok(ended)
+    }
+
+    /// A session without a process: its turns are over, its texts settled, its permissions expired; its unsent
+    /// prompt waits at the head of the queue for a person.
+    async fn recover_session(&self, session_id: &SessionId) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        let now = tx.now();
+        let session = sessions::get(&mut tx, session_id).await?;
+        for message_id in segments::unsettled(&mut tx, session_id).await? {
+            segments::fold(&mut tx, &message_id, now).await?;
+        }
+        for turn in recovery::open_turns(&mut tx, session_id).await? {
+            let outcome = if turn.lifecycle_only || turn.prompt_dispatch_attempted {
+                TurnOutcome::Interrupted
+            } else {
+                TurnOutcome::NotDispatched
+            };
+            if outcome == TurnOutcome::NotDispatched {
+                for prompt in messages::prompts_of_turn(&mut tx, &turn.id).await? {
+                    messages::requeue_first(&mut tx, session_id, &prompt.id, now).await?;
+                }
+            }
+            if turn.authoritative || turn.lifecycle_only {
+                turns::complete(&mut tx, &turn.id, outcome, now).await?;
+                emit::prompts_of_turn(&mut tx, &turn.id).await?;
+            } else {
+                turns::remove(&mut tx, &turn.id).await?;
+            }
+        }
+        turn_rules::expire_permissions(&mut tx, session_id, RequestStatus::Expired).await?;
+        for (message_id, ..) in requests::undelivered(&mut tx, session_id).await? {
+            requests::set_delivered(&mut tx, &message_id, false, now).await?;
+        }
+        executions::remove(&mut tx, session_id).await?;
+        sessions::set_activity(&mut tx, session_id, None, 0).await?;
+        let next = match session.state {
+            SessionState::Running => SessionState::WaitingForInput,
+            SessionState::Starting
+                if sessions::route(&mut tx, session_id)
+                    .await?
+                    .acp_session_id
+                    .is_some() =>
+            {
+                SessionState::WaitingForInput
+            }
+            SessionState::Starting => SessionState::Created,
+            other => other,
+        };
+        sessions::set_state(&mut tx, session_id, next).await?;
+        tx.touch(&session.task_id);
+        emit::session(&mut tx, session_id).await?;
+        self.commit(tx).await
+    }
+
+    /// Finishes removals, undoes what was being made, and declares the rest to the monitor.
+    async fn recover_environments(&self) -> Result<usize> {
+        let (mut unfinished, ready) = {
+            let mut tx = self.inner.store.read().await?;
+            let mut unfinished = Vec::new();
+            for id in environments::abandoned(&mut tx).await? {
+                unfinished.extend(environments::get(&mut tx, &id).await?);
+            }
+            let (ready, preparing): (Vec<_>, Vec<_>) = environments::all(&mut tx)
+                .await?
+                .into_iter()
+                .partition(|environment| environment.state == EnvironmentState::Ready);
+            unfinished.extend(preparing);
+            (unfinished, ready)
+        };
+        unfinished.dedup_by(|a, b| a.id == b.id);
+        for environment in &unfinished {
+            self.remove_environment(environment).await;
+        }
+        for environment in &ready {
+            if !unfinished.iter().any(|gone| gone.id == environment.id) {
+                self.watch(environment);
+            }
+        }
+        Ok(unfinished.len())
+    }
+}

@@ -1,0 +1,262 @@
+//! What pokes lead to. Each looks at the database and does what stands there.
+
+use crate::emit;
+use crate::runtime::Runtime;
+use crate::runtime::live::OpenTurn;
+use crate::runtime::pokes::{Poke, Pokes};
+use crate::runtime::start::{Purpose, Start};
+use crate::turns as turn_rules;
+use agentctl::request::PromptPart;
+use model::bounds;
+use model::message::RequestStatus;
+use model::session::SessionState;
+use model::turn::{Turn, TurnOutcome};
+use store::{messages, sessions, turns};
+use tokio::time::Instant;
+
+impl Runtime {
+    pub(super) async fn serve(&mut self, pokes: Pokes) {
+        if pokes.has(Poke::Answers) {
+            self.deliver_answers().await;
+        }
+        if pokes.has(Poke::Stop) {
+            self.stop_session().await;
+            return;
+        }
+        if pokes.has(Poke::Cancel) {
+            self.begin_cancel().await;
+        }
+        if pokes.has(Poke::Settings) {
+            self.apply_choices().await;
+        }
+        if pokes.has(Poke::Open) {
+            self.resume().await;
+        }
+        if pokes.has(Poke::Launch) && self.live.is_none() {
+            self.start(Purpose::Launch).await;
+        }
+        self.work().await;
+    }
+
+    /// Writes the reserved prompt to the agent, bringing one up if none lives.
+    async fn work(&mut self) {
+        while self.turn.is_none() {
+            let Some(turn) = self.reserved().await else {
+                return;
+            };
+            if turn.cancel_requested_at.is_some() {
+                self.close_unsent(&turn, TurnOutcome::Cancelled).await;
+                continue;
+            }
+            if self.live.is_none() && self.start(Purpose::Prompt).await != Start::Ready {
+                return;
+            }
+            self.dispatch(&turn).await;
+        }
+    }
+
+    async fn reserved(&self) -> Option<Turn> {
+        let open = self
+            .persist("turn", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.read().await?;
+                    turns::open(&mut tx, &self.session_id).await
+                })
+            })
+            .await
+            .flatten();
+        open.filter(|turn| turn.prompt_dispatch_pending && !turn.prompt_dispatch_attempted)
+    }
+
+    /// Marks the turn attempted, then writes its prompt: what happens between the two is "uncertain", never twice.
+    async fn dispatch(&mut self, turn: &Turn) {
+        let text = self
+            .persist("dispatch", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.write().await?;
+                    let session = sessions::get(&mut tx, &self.session_id).await?;
+                    if session.state != SessionState::Running {
+                        turn_rules::open(&mut tx, &session, &turn.id).await?;
+                    }
+                    turns::mark_attempted(&mut tx, &turn.id).await?;
+                    tx.touch(&self.task_id);
+                    emit::prompts_of_turn(&mut tx, &turn.id).await?;
+                    let prompts = messages::prompts_of_turn(&mut tx, &turn.id).await?;
+                    let text: Vec<String> =
+                        prompts.into_iter().map(|prompt| prompt.content).collect();
+                    self.o.commit(tx).await?;
+                    Ok(text.join("\n\n"))
+                })
+            })
+            .await;
+        let Some(text) = text else {
+            // Not marked, so not written: the prompt is surely undelivered.
+            self.close_unsent(turn, TurnOutcome::Failed).await;
+            return;
+        };
+        self.rows.begin_turn(turn.id.clone());
+        self.turn = Some(OpenTurn::new(turn.id.clone()));
+        let Some(live) = &self.live else { return };
+        if let Err(error) = live
+            .connection
+            .send_prompt(turn.id.clone(), vec![PromptPart::Text(text)])
+        {
+            self.fail_turn(&error).await;
+        }
+    }
+
+    /// Settles a turn whose prompt was never written.
+    pub(super) async fn close_unsent(&mut self, turn: &Turn, outcome: TurnOutcome) {
+        self.persist("unsent turn", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let session = sessions::get(&mut tx, &self.session_id).await?;
+                turn_rules::settle(&mut tx, &session, &turn.id, outcome, 0).await?;
+                if outcome == TurnOutcome::Cancelled {
+                    let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
+                    let session = sessions::get(&mut tx, &self.session_id).await?;
+                    self.o.begin(&mut tx, &session, next.as_ref()).await?;
+                }
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+    }
+
+    /// A person asked to stop: the agent is told, everything it asks is answered "cancelled" at once, and the turn
+    /// settles within `bounds::CANCEL_GRACE` whether it listens or not.
+    async fn begin_cancel(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.cancel_deadline.is_some() {
+            return;
+        }
+        turn.cancel_deadline = Some(Instant::now() + bounds::CANCEL_GRACE);
+        if let Some(live) = &self.live {
+            // An agent that does not take the line is ended at the deadline.
+            let _ = live.connection.cancel();
+        }
+        self.withdraw_tickets();
+        self.end_permissions(RequestStatus::Cancelled).await;
+    }
+
+    /// The agent did not end its turn in time: its process is ended, the turn settles, the queue goes on.
+    pub(super) async fn end_ignored_cancel(&mut self) {
+        self.note("The agent did not stop by itself, so its process was ended.")
+            .await;
+        self.stop_process().await;
+    }
+
+    /// Ends the turn, then the process.
+    async fn stop_session(&mut self) {
+        if let Some(turn) = self.reserved().await {
+            self.close_unsent_without_queue(&turn).await;
+        }
+        self.begin_cancel().await;
+        if self.turn.is_some() {
+            self.await_turn_end().await;
+        }
+        if self.live.is_some() {
+            self.stop_process().await;
+        }
+    }
+
+    async fn close_unsent_without_queue(&self, turn: &Turn) {
+        self.persist("unsent turn", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let session = sessions::get(&mut tx, &self.session_id).await?;
+                turn_rules::settle(&mut tx, &session, &turn.id, TurnOutcome::Cancelled, 0).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+    }
+
+    /// Goes on reading until the turn ends or the agent's own time for it is over.
+    async fn await_turn_end(&mut self) {
+        let deadline = Instant::now() + bounds::CANCEL_GRACE;
+        while self.turn.is_some() {
+            let Some(live) = &mut self.live else { break };
+            match tokio::time::timeout_at(deadline, live.events.next()).await {
+                Ok(Some(delivered)) => {
+                    self.on_event(delivered.event.clone()).await;
+                    drop(delivered);
+                }
+                Ok(None) | Err(_) => break,
+            }
+        }
+    }
+
+    /// Sets what a person chose on the live agent, beside the reading: its answer comes back as settings.
+    async fn apply_choices(&mut self) {
+        let Some(live) = &self.live else { return };
+        let chosen = self
+            .persist("choices", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.read().await?;
+                    Ok((
+                        sessions::route(&mut tx, &self.session_id).await?,
+                        sessions::report(&mut tx, &self.session_id).await?.settings,
+                    ))
+                })
+            })
+            .await;
+        let Some((route, settings)) = chosen else {
+            return;
+        };
+        let connection = live.connection.clone();
+        let (o, session_id) = (self.o.clone(), self.session_id.clone());
+        let wishes = self.handle.take_wishes();
+        self.o.spawn(async move {
+            let mut latest = None;
+            if let Some(model) = route.chosen_model.filter(|m| settings.current_model.as_ref() != Some(m)) {
+                latest = Some(connection.set_model(&model).await);
+            }
+            if let Some(mode) = route.chosen_mode.filter(|m| settings.current_mode.as_ref() != Some(m)) {
+                latest = Some(connection.set_mode(&mode).await);
+            }
+            for (option, value) in wishes {
+                latest = Some(connection.set_option(&option, &value).await);
+            }
+            let kept = match latest {
+                Some(Ok(settings)) => o.keep_settings(&session_id, &settings).await,
+                // What the agent has is told again, so that selectors go back to it.
+                Some(Err(error)) => {
+                    tracing::info!(session = %session_id, %error, "an agent did not take a setting");
+                    o.keep_settings(&session_id, &connection.settings()).await
+                }
+                None => Ok(()),
+            };
+            if let Err(error) = kept {
+                tracing::warn!(session = %session_id, %error, "settings could not be stored");
+            }
+        });
+    }
+
+    /// A person opened the session: the agent that could go on is brought back, with a lifecycle turn only.
+    async fn resume(&mut self) {
+        if self.live.is_some() || self.turn.is_some() {
+            return;
+        }
+        let session = self
+            .persist("session", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.read().await?;
+                    Ok((
+                        sessions::get(&mut tx, &self.session_id).await?,
+                        sessions::route(&mut tx, &self.session_id).await?,
+                    ))
+                })
+            })
+            .await;
+        let Some((session, route)) = session else {
+            return;
+        };
+        let wanted = session.state == SessionState::WaitingForInput
+            && session.error.is_none()
+            && route.acp_session_id.is_some();
+        if wanted {
+            self.start(Purpose::Resume).await;
+        }
+    }
+}

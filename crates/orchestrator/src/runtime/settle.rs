@@ -1,0 +1,339 @@
+//! Every way a turn ends, and every way a process does.
+
+use crate::emit;
+use crate::runtime::Runtime;
+use crate::runtime::pokes::Poke;
+use crate::runtime::start::of_agent;
+use crate::turns as turn_rules;
+use agentctl::error::AgentError;
+use agentctl::event::{AgentExit, AgentStatus, PromptEnd, StopReason, TextKind};
+use model::error::{ActiveError, ErrorCategory};
+use model::git::SnapshotTrigger;
+use model::ids::TurnId;
+use model::message::RequestStatus;
+use model::session::SessionState;
+use model::turn::TurnOutcome;
+use std::sync::atomic::Ordering;
+use store::{executions, segments, sessions, tasks};
+
+/// How a turn ends.
+pub(super) struct Ending {
+    outcome: TurnOutcome,
+    error: Option<(ErrorCategory, String)>,
+    /// Whether the queue goes on; after a failure it waits for a person.
+    queue_goes_on: bool,
+}
+
+impl Ending {
+    const fn plain(outcome: TurnOutcome) -> Self {
+        Self {
+            outcome,
+            error: None,
+            queue_goes_on: true,
+        }
+    }
+
+    const fn failed(category: ErrorCategory, text: String) -> Self {
+        Self {
+            outcome: TurnOutcome::Failed,
+            error: Some((category, text)),
+            queue_goes_on: false,
+        }
+    }
+}
+
+impl Runtime {
+    pub(super) async fn on_prompt_ended(
+        &mut self,
+        prompt: &TurnId,
+        result: Result<PromptEnd, AgentError>,
+    ) {
+        if self.turn.as_ref().is_none_or(|turn| turn.id != *prompt) {
+            return; // settled already: a late reply of a turn that was ended without it
+        }
+        let end = match result {
+            Ok(end) => end,
+            Err(AgentError::Gone) => return, // why stands in the exit, which follows
+            Err(error) => return self.fail_turn(&error).await,
+        };
+        let answered = self.turn.as_ref().is_some_and(|turn| turn.answered);
+        if let Some(text) = end.text.filter(|text| !answered && !text.is_empty()) {
+            // Text that comes only with the reply is stored once, like streamed text.
+            self.on_text(TextKind::Message, None, &text).await;
+        }
+        let cancelling = self
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.cancel_deadline.is_some());
+        let silent = self.turn.as_ref().is_some_and(|turn| !turn.acknowledged);
+        let ending = match end.stop_reason {
+            StopReason::Cancelled => Ending::plain(TurnOutcome::Cancelled),
+            _ if cancelling => Ending::plain(TurnOutcome::Cancelled),
+            StopReason::Refusal => Ending::failed(
+                ErrorCategory::AgentRefused,
+                "the agent declined to go on".to_owned(),
+            ),
+            reason => {
+                self.note_ending(&reason, silent).await;
+                Ending::plain(TurnOutcome::Completed)
+            }
+        };
+        self.finish_turn(ending).await;
+    }
+
+    /// Says why a turn ended when that is not plain from what the agent said.
+    async fn note_ending(&mut self, reason: &StopReason, silent: bool) {
+        let text = match reason {
+            StopReason::MaxTokens => "The agent stopped: it reached its token limit.".to_owned(),
+            StopReason::MaxTurnRequests => {
+                "The agent stopped: it made as many model requests as one turn may have.".to_owned()
+            }
+            StopReason::Other(word) => format!("The agent stopped: {word}."),
+            _ if silent => "The agent ended its turn without saying or doing anything.".to_owned(),
+            _ => return,
+        };
+        self.note(&text).await;
+    }
+
+    /// The prompt failed: the agent refused it, broke the protocol, or does not take input.
+    pub(super) async fn fail_turn(&mut self, error: &AgentError) {
+        let failure = of_agent(error, "the agent");
+        self.finish_turn(Ending::failed(failure.category, failure.text))
+            .await;
+    }
+
+    /// Settles the open turn: what was said is stored and folded, requests end, the queue goes on or waits.
+    pub(super) async fn finish_turn(&mut self, ending: Ending) {
+        self.rows.close_tools();
+        self.flush_window().await;
+        let Some(turn) = self.turn.take() else { return };
+        let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
+        if subagents == 0 {
+            self.withdraw_tickets();
+        }
+        let next = self
+            .persist("turn end", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.write().await?;
+                    let now = tx.now();
+                    for message_id in segments::unsettled(&mut tx, &self.session_id).await? {
+                        segments::fold(&mut tx, &message_id, now).await?;
+                        emit::message_updated(&mut tx, &message_id).await?;
+                    }
+                    match &ending.error {
+                        Some((category, text)) => {
+                            let error =
+                                ActiveError::record(self.session_id.as_str(), now, text, *category);
+                            sessions::set_error(&mut tx, &self.session_id, &error).await?;
+                        }
+                        None if ending.outcome == TurnOutcome::Completed => {
+                            sessions::clear_error(
+                                &mut tx,
+                                &self.session_id,
+                                None,
+                                "agent response",
+                                now,
+                            )
+                            .await?;
+                        }
+                        None => {}
+                    }
+                    let session = sessions::get(&mut tx, &self.session_id).await?;
+                    turn_rules::settle(&mut tx, &session, &turn.id, ending.outcome, subagents)
+                        .await?;
+                    let next = if ending.queue_goes_on && !session.state.is_terminal() {
+                        turn_rules::reserve_next(&mut tx, &self.session_id).await?
+                    } else {
+                        None
+                    };
+                    let session = sessions::get(&mut tx, &self.session_id).await?;
+                    self.o.begin(&mut tx, &session, next.as_ref()).await?;
+                    self.o.commit(tx).await?;
+                    Ok(next)
+                })
+            })
+            .await
+            .flatten();
+        self.rows.settle();
+        if next.is_some() {
+            self.handle.poke(Poke::Work);
+        }
+        self.observe_completion();
+    }
+
+    /// The state of the worktree at the turn's end, also when it is clean.
+    fn observe_completion(&self) {
+        let Some(live) = &self.live else { return };
+        let (o, environment_id) = (self.o.clone(), live.environment_id.clone());
+        let session_id = self.session_id.clone();
+        self.o.spawn(async move {
+            for observed in o.inner.monitor.observe_now(&environment_id).await {
+                let Ok(observation) = &observed.outcome else { continue };
+                let base = o.recorded_base(&environment_id, &observed.repository_name).await;
+                let status = observation.status(&observed.repository_name, observed.looked_at, base.as_deref());
+                let stored = crate::git::record(
+                    &o.inner.store,
+                    &o.inner.publisher,
+                    &environment_id,
+                    Some(session_id.clone()),
+                    SnapshotTrigger::AgentCompleted,
+                    status,
+                )
+                .await;
+                if let Err(error) = stored {
+                    tracing::warn!(session = %session_id, %error, "a turn's end could not be observed");
+                }
+            }
+        });
+    }
+
+    /// The process ended.
+    pub(super) async fn on_exited(&mut self, exit: AgentExit) {
+        let asked = self.live.as_ref().is_some_and(|live| live.stopping);
+        let cancelling = self
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.cancel_deadline.is_some());
+        let interrupted = self.o.inner.shutdown.is_cancelled();
+        if self.turn.is_some() {
+            let ending = if interrupted {
+                Ending {
+                    queue_goes_on: false,
+                    ..Ending::plain(TurnOutcome::Interrupted)
+                }
+            } else if cancelling || asked {
+                Ending::plain(TurnOutcome::Cancelled)
+            } else {
+                let (category, text) = describe(&exit);
+                Ending::failed(category, text)
+            };
+            self.handle.has_process.store(false, Ordering::SeqCst);
+            self.finish_turn(ending).await;
+        } else if !asked && !interrupted {
+            let (_, text) = describe(&exit);
+            self.note(&format!("{}.", capitalised(&text))).await;
+        }
+        self.forget_process(asked).await;
+    }
+
+    /// The hand-off ended without a last event; nothing more can come.
+    pub(super) async fn on_gone(&mut self) {
+        if self.turn.is_some() {
+            let text = "the connection to the agent was lost".to_owned();
+            self.handle.has_process.store(false, Ordering::SeqCst);
+            self.finish_turn(Ending::failed(ErrorCategory::AgentExited, text))
+                .await;
+        }
+        self.forget_process(false).await;
+    }
+
+    async fn forget_process(&mut self, asked: bool) {
+        self.flush_window().await;
+        self.handle.has_process.store(false, Ordering::SeqCst);
+        let Some(live) = self.live.take() else { return };
+        self.deliver_answers().await;
+        let idle = asked && live.resumable;
+        self.persist("process end", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                executions::remove(&mut tx, &self.session_id).await?;
+                turn_rules::expire_permissions(&mut tx, &self.session_id, RequestStatus::Expired)
+                    .await?;
+                let session = sessions::get(&mut tx, &self.session_id).await?;
+                if session.foreground_activity.is_some() || session.active_subagent_count != 0 {
+                    sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
+                }
+                if session.state == SessionState::WaitingForInput && idle {
+                    sessions::set_state(&mut tx, &self.session_id, SessionState::Idle).await?;
+                }
+                tx.touch(&self.task_id);
+                emit::session(&mut tx, &self.session_id).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+        let environment_id = live.environment_id.clone();
+        drop(live);
+        let others = self
+            .persist("executions", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.read().await?;
+                    executions::any_in(&mut tx, &environment_id).await
+                })
+            })
+            .await
+            .unwrap_or(false);
+        self.o.inner.monitor.set_live(&environment_id, others);
+    }
+
+    /// Ends the process: input closed, then TERM, then KILL; what it still says is kept.
+    pub(super) async fn stop_process(&mut self) {
+        let Some(live) = &mut self.live else { return };
+        live.stopping = true;
+        let connection = live.connection.clone();
+        let stopping = tokio::spawn(async move { connection.stop().await });
+        while let Some(live) = &mut self.live {
+            match live.events.next().await {
+                Some(delivered) => {
+                    self.on_event(delivered.event.clone()).await;
+                    drop(delivered);
+                }
+                None => self.on_gone().await,
+            }
+        }
+        let _ = stopping.await; // the exit was the last event, so this has ended too
+    }
+
+    /// The server stops: streams are flushed, the turn settles as interrupted, the agent ends.
+    pub(super) async fn shut_down(&mut self) {
+        self.flush_window().await;
+        if self.turn.is_some() {
+            self.finish_turn(Ending {
+                queue_goes_on: false,
+                ..Ending::plain(TurnOutcome::Interrupted)
+            })
+            .await;
+            self.persist("interruption", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.write().await?;
+                    let now = tx.now();
+                    tasks::set_interrupted(&mut tx, &self.task_id, Some(now)).await?;
+                    tx.touch(&self.task_id);
+                    self.o.commit(tx).await
+                })
+            })
+            .await;
+        }
+        self.stop_process().await;
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// An unasked exit in words, with what the agent said last.
+fn describe(exit: &AgentExit) -> (ErrorCategory, String) {
+    if let Some(fault) = &exit.fault {
+        let failure = of_agent(fault, "the agent");
+        return (failure.category, failure.text);
+    }
+    let how = match exit.status {
+        Some(AgentStatus::Code(code)) => format!("exit code {code}"),
+        Some(AgentStatus::Signal(signal)) => format!("signal {signal}"),
+        None => "no status".to_owned(),
+    };
+    let tail = exit.stderr_tail.trim();
+    let said = if tail.is_empty() {
+        String::new()
+    } else {
+        format!(": {tail}")
+    };
+    (
+        ErrorCategory::AgentExited,
+        format!("the agent's process ended ({how}){said}"),
+    )
+}

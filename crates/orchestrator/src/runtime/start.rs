@@ -1,0 +1,509 @@
+//! Bringing an agent up: environment, process, session, mode and model.
+
+use crate::emit;
+use crate::environments::StartFailure;
+use crate::runtime::Runtime;
+use crate::runtime::live::Live;
+use crate::runtime::stream::NewRow;
+use agentctl::connection::AgentConnection;
+use agentctl::connection::opening::OpenedSession;
+use agentctl::error::AgentError;
+use agentctl::handoff::AgentEvents;
+use agentctl::process::AgentCommand;
+use model::agent::{AgentProfile, DEMO_COMMAND};
+use model::environment::Environment;
+use model::error::{ActiveError, ErrorCategory};
+use model::event::TaskChange;
+use model::ids::{ExecutionId, TurnId};
+use model::message::{Author, MessageType};
+use model::session::{Session, SessionState};
+use model::task::TaskState;
+use model::turn::TurnOutcome;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::executions::{self, Execution};
+use store::sessions::SessionRoute;
+use store::tx::WriteTx;
+use store::{profiles, sessions, tasks, turns};
+use tokio::time::Instant;
+
+/// What an agent is brought up for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A prompt waits.
+    Prompt,
+    /// Somebody launched the session without a prompt.
+    Launch,
+    /// Somebody opened the session.
+    Resume,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// An agent is there.
+    Ready,
+    /// It failed; the error stands on the session.
+    Failed,
+    /// A person stopped it.
+    Interrupted,
+}
+
+/// What a start knows before it does anything.
+struct Before {
+    session: Session,
+    route: SessionRoute,
+    profile: AgentProfile,
+}
+
+impl Runtime {
+    /// Brings an agent up. A stop or cancel ends the attempt; a failure becomes the session's error.
+    pub(super) async fn start(&mut self, purpose: Purpose) -> Start {
+        let lifecycle = (purpose == Purpose::Resume).then(TurnId::generate);
+        self.begin_start(lifecycle.as_ref()).await;
+        let handle = Arc::clone(&self.handle);
+        let outcome = tokio::select! {
+            biased;
+            () = handle.interrupted() => None,
+            outcome = self.bring_up() => Some(outcome),
+        };
+        match outcome {
+            Some(Ok(live)) => {
+                self.o.inner.monitor.set_live(&live.environment_id, true);
+                self.live = Some(live);
+                self.handle.has_process.store(true, Ordering::SeqCst);
+                if purpose != Purpose::Prompt {
+                    self.end_start(lifecycle.as_ref()).await;
+                }
+                Start::Ready
+            }
+            Some(Err(failure)) => {
+                self.start_failed(Some(failure), lifecycle.as_ref()).await;
+                Start::Failed
+            }
+            None => {
+                self.start_failed(None, lifecycle.as_ref()).await;
+                Start::Interrupted
+            }
+        }
+    }
+
+    async fn begin_start(&self, lifecycle: Option<&TurnId>) {
+        self.persist("start", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let now = tx.now();
+                sessions::set_state(&mut tx, &self.session_id, SessionState::Starting).await?;
+                if let Some(turn_id) = lifecycle {
+                    turns::insert(
+                        &mut tx,
+                        turn_id,
+                        &self.session_id,
+                        turns::NewTurn::Lifecycle,
+                        now,
+                    )
+                    .await?;
+                }
+                tx.touch(&self.task_id);
+                emit::session(&mut tx, &self.session_id).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+    }
+
+    /// Ready, and no prompt waits: the session waits for a person, the task goes back to where it was.
+    async fn end_start(&self, lifecycle: Option<&TurnId>) {
+        self.persist("start", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let now = tx.now();
+                if let Some(turn_id) = lifecycle {
+                    turns::complete(&mut tx, turn_id, TurnOutcome::Completed, now).await?;
+                }
+                if turns::open(&mut tx, &self.session_id).await?.is_none() {
+                    sessions::set_state(&mut tx, &self.session_id, SessionState::WaitingForInput)
+                        .await?;
+                    self.unschedule(&mut tx).await?;
+                }
+                tx.touch(&self.task_id);
+                emit::session(&mut tx, &self.session_id).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+    }
+
+    async fn unschedule(&self, tx: &mut WriteTx) -> store::error::Result<()> {
+        let now = tx.now();
+        if tasks::get(tx, &self.task_id).await?.state == TaskState::Scheduling {
+            tasks::set_state(tx, &self.task_id, TaskState::Todo, now).await?;
+            emit::task(tx, &self.task_id, TaskChange::Updated).await?;
+        }
+        Ok(())
+    }
+
+    /// The start failed, or was stopped: the reserved prompt is undelivered and the queue waits for a person.
+    async fn start_failed(&mut self, failure: Option<StartFailure>, lifecycle: Option<&TurnId>) {
+        if let Some(failure) = &failure {
+            let category = failure.category.as_str();
+            tracing::warn!(session = %self.session_id, category, "an agent could not be started");
+        }
+        self.persist("failed start", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let now = tx.now();
+                if let Some(turn_id) = lifecycle {
+                    turns::complete(&mut tx, turn_id, TurnOutcome::Failed, now).await?;
+                }
+                let outcome = if failure.is_some() {
+                    TurnOutcome::Failed
+                } else {
+                    TurnOutcome::Cancelled
+                };
+                if let Some(turn) = turns::open(&mut tx, &self.session_id).await? {
+                    turns::complete(&mut tx, &turn.id, outcome, now).await?;
+                    emit::turn_completed(&mut tx, &turn.id).await?;
+                    emit::prompts_of_turn(&mut tx, &turn.id).await?;
+                }
+                let started = sessions::route(&mut tx, &self.session_id)
+                    .await?
+                    .acp_session_id
+                    .is_some();
+                let state = if started {
+                    SessionState::WaitingForInput
+                } else {
+                    SessionState::Created
+                };
+                if !sessions::get(&mut tx, &self.session_id)
+                    .await?
+                    .state
+                    .is_terminal()
+                {
+                    sessions::set_state(&mut tx, &self.session_id, state).await?;
+                }
+                sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
+                executions::remove(&mut tx, &self.session_id).await?;
+                if let Some(failure) = &failure {
+                    let error = ActiveError {
+                        task_repository_id: failure.task_repository_id.clone(),
+                        ..ActiveError::record(
+                            self.session_id.as_str(),
+                            now,
+                            &failure.text,
+                            failure.category,
+                        )
+                    };
+                    sessions::set_error(&mut tx, &self.session_id, &error).await?;
+                }
+                self.unschedule(&mut tx).await?;
+                tx.touch(&self.task_id);
+                emit::session(&mut tx, &self.session_id).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await;
+        if let Some(failure) = failure {
+            self.rows.turn_id = None;
+            let text = model::text::preview(&failure.text, model::bounds::ERROR_PREVIEW_BYTES);
+            self.insert(&NewRow::new(Author::System, MessageType::Error, &text))
+                .await;
+        }
+    }
+
+    async fn bring_up(&self) -> Result<Live, StartFailure> {
+        let before = self.before().await?;
+        let place = Arc::clone(&self.o.inner.live).try_acquire_owned().map_err(|_| {
+            let limit = self.o.inner.config.live_agents;
+            StartFailure::new(
+                ErrorCategory::LimitReached,
+                format!("{limit} agents are running, which is the limit; stop one, or raise --max-agents"),
+            )
+        })?;
+        let _one_of_few = Arc::clone(&self.o.inner.starting)
+            .acquire_owned()
+            .await
+            .map_err(|_| closing())?;
+        let environment = self.environment(&before).await?;
+        let command = self.command(&before.profile, &environment);
+        let started = AgentConnection::start(&command, &self.o.inner.config.launch).await;
+        let (connection, events) =
+            started.map_err(|error| of_agent(&error, &before.profile.command))?;
+        self.note_execution(&connection, &environment).await?;
+        let opened = self.open_session(&connection, &before).await;
+        let opened = opened.map_err(|error| of_agent(&error, &before.profile.command))?;
+        self.keep_opened(&opened).await?;
+        self.prefer(&connection, &before, &opened).await;
+        Ok(self.live(connection, events, &environment, place))
+    }
+
+    fn live(
+        &self,
+        connection: AgentConnection,
+        events: AgentEvents,
+        environment: &Environment,
+        place: tokio::sync::OwnedSemaphorePermit,
+    ) -> Live {
+        let resumable = connection.info().load_session || connection.info().resume;
+        Live {
+            connection,
+            events,
+            environment_id: environment.id.clone(),
+            _place: place,
+            last_event: Instant::now(),
+            resumable,
+            tickets: HashMap::new(),
+            subagents: BTreeSet::new(),
+            stopping: false,
+        }
+    }
+
+    async fn before(&self) -> Result<Before, StartFailure> {
+        let mut tx = self.o.inner.store.read().await?;
+        let session = sessions::get(&mut tx, &self.session_id).await?;
+        let route = sessions::route(&mut tx, &self.session_id).await?;
+        let profile = profiles::get(&mut tx, &session.agent_profile_id).await?;
+        let profile = profile.ok_or_else(|| {
+            StartFailure::new(
+                ErrorCategory::AgentUnavailable,
+                "the agent's profile is gone",
+            )
+        })?;
+        Ok(Before {
+            session,
+            route,
+            profile,
+        })
+    }
+
+    /// The environment, made if there is none yet. Making one is finished even if the start is stopped meanwhile:
+    /// half a worktree helps nobody.
+    async fn environment(&self, before: &Before) -> Result<Environment, StartFailure> {
+        let bound = before.session.task_environment_id.is_some();
+        let fresh = before.route.own_environment && !bound;
+        if bound {
+            return self.bound_environment(before).await;
+        }
+        let (o, task_id) = (self.o.clone(), self.task_id.clone());
+        let made = self
+            .o
+            .inner
+            .tasks
+            .spawn(async move { o.environment_for(&task_id, fresh).await });
+        let environment = made.await.map_err(|_| closing())??;
+        let mut tx = self.o.inner.store.write().await?;
+        sessions::set_environment(&mut tx, &self.session_id, &environment.id).await?;
+        tx.touch(&self.task_id);
+        emit::session(&mut tx, &self.session_id).await?;
+        self.o.commit(tx).await?;
+        Ok(environment)
+    }
+
+    async fn bound_environment(&self, before: &Before) -> Result<Environment, StartFailure> {
+        let missing = || {
+            StartFailure::new(
+                ErrorCategory::WorkspaceMissing,
+                "the session's worktree is not there any more",
+            )
+        };
+        let id = before
+            .session
+            .task_environment_id
+            .as_ref()
+            .ok_or_else(missing)?;
+        let mut tx = self.o.inner.store.read().await?;
+        let environment = store::environments::get(&mut tx, id)
+            .await?
+            .ok_or_else(missing)?;
+        if PathBuf::from(&environment.path).is_dir() {
+            Ok(environment)
+        } else {
+            Err(missing())
+        }
+    }
+
+    fn command(&self, profile: &AgentProfile, environment: &Environment) -> AgentCommand {
+        let config = &self.o.inner.config;
+        let mut env = profile.env.clone();
+        let (program, args) = if profile.command == DEMO_COMMAND {
+            let memory = config.data_dir.join("demo-agent");
+            env.insert(
+                "FLIGHTSTRIP_DEMO_STATE".to_owned(),
+                memory.to_string_lossy().into_owned(),
+            );
+            env.extend(config.demo_env.iter().cloned());
+            let program = config.launch.shim_program.to_string_lossy().into_owned();
+            (
+                program,
+                config
+                    .demo_args
+                    .iter()
+                    .chain(&profile.args)
+                    .cloned()
+                    .collect(),
+            )
+        } else {
+            (profile.command.clone(), profile.args.clone())
+        };
+        AgentCommand {
+            program,
+            args,
+            env,
+            cwd: PathBuf::from(&environment.path),
+        }
+    }
+
+    async fn note_execution(
+        &self,
+        connection: &AgentConnection,
+        environment: &Environment,
+    ) -> Result<(), StartFailure> {
+        let Some(process) = connection.process() else {
+            return Ok(());
+        };
+        let execution = Execution {
+            id: ExecutionId::generate(),
+            session_id: self.session_id.clone(),
+            environment_id: environment.id.clone(),
+            pid: i64::from(process.pid),
+            process_started: process.start_time.to_string(),
+            instance_id: self.o.inner.config.instance_id.clone(),
+        };
+        let mut tx = self.o.inner.store.write().await?;
+        let now = tx.now();
+        executions::insert(&mut tx, &execution, now).await?;
+        Ok(self.o.commit(tx).await?)
+    }
+
+    /// Continues the earlier conversation if there was one; else, or if the agent cannot, begins a new one.
+    async fn open_session(
+        &self,
+        connection: &AgentConnection,
+        before: &Before,
+    ) -> Result<OpenedSession, AgentError> {
+        let Some(earlier) = &before.route.acp_session_id else {
+            return connection.new_session(&[]).await;
+        };
+        match connection.load_session(earlier, &[]).await {
+            Ok(opened) => Ok(opened),
+            Err(
+                error @ (AgentError::Rpc { .. }
+                | AgentError::Unsupported { .. }
+                | AgentError::RequestTimeout { .. }),
+            ) => {
+                tracing::info!(session = %self.session_id, %error, "an agent could not continue its session");
+                let opened = connection.new_session(&[]).await?;
+                self.note_lost_memory().await;
+                Ok(opened)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn note_lost_memory(&self) {
+        let text = "The agent could not continue its earlier conversation. It goes on without remembering it.";
+        let new = NewRow::new(Author::System, MessageType::Status, text);
+        self.store_row(&new, false).await;
+    }
+
+    async fn keep_opened(&self, opened: &OpenedSession) -> Result<(), StartFailure> {
+        let mut tx = self.o.inner.store.write().await?;
+        sessions::set_acp_session(&mut tx, &self.session_id, Some(&opened.acp_session_id)).await?;
+        if let Some(commands) = &opened.commands {
+            sessions::set_commands(&mut tx, &self.session_id, commands).await?;
+        }
+        self.o.commit(tx).await?;
+        Ok(self
+            .o
+            .keep_settings(&self.session_id, &opened.settings)
+            .await?)
+    }
+
+    /// Sets the chosen or the profile's mode and model; else the mode that asks before edits and commands, for
+    /// agents that are known to have one. What the agent does not offer is left alone.
+    async fn prefer(&self, connection: &AgentConnection, before: &Before, opened: &OpenedSession) {
+        let settings = &opened.settings;
+        let asking = connection.info().traits.asking_mode.map(str::to_owned);
+        let mode = before
+            .route
+            .chosen_mode
+            .clone()
+            .or(before.profile.default_mode.clone())
+            .or(asking);
+        let model = before
+            .route
+            .chosen_model
+            .clone()
+            .or(before.profile.default_model.clone());
+        let offered =
+            |choices: &[model::agent::AgentChoice], id: &str| choices.iter().any(|c| c.id == id);
+        let mut latest = None;
+        if let Some(mode) = mode.filter(|mode| settings.current_mode.as_ref() != Some(mode))
+            && offered(&settings.modes, &mode)
+        {
+            latest = Some(connection.set_mode(&mode).await);
+        }
+        if let Some(model) = model.filter(|model| settings.current_model.as_ref() != Some(model))
+            && offered(&settings.models, &model)
+        {
+            latest = Some(connection.set_model(&model).await);
+        }
+        let kept = match latest {
+            Some(Ok(settings)) => self.o.keep_settings(&self.session_id, &settings).await,
+            Some(Err(error)) => {
+                tracing::warn!(session = %self.session_id, %error, "an agent did not take its mode or model");
+                Ok(())
+            }
+            None => Ok(()),
+        };
+        if let Err(error) = kept {
+            tracing::warn!(session = %self.session_id, %error, "settings could not be stored");
+        }
+    }
+}
+
+fn closing() -> StartFailure {
+    StartFailure::new(
+        ErrorCategory::GenericLaunchFailure,
+        "the server is shutting down",
+    )
+}
+
+/// An agent's failure as a session's, in words that say what to do.
+pub(super) fn of_agent(error: &AgentError, command: &str) -> StartFailure {
+    let category = match error {
+        AgentError::CommandNotFound { .. } | AgentError::Spawn { .. } => {
+            ErrorCategory::AgentUnavailable
+        }
+        AgentError::WorkspaceMissing => ErrorCategory::WorkspaceMissing,
+        AgentError::ExitedAtOnce { .. } | AgentError::Gone => ErrorCategory::AgentExited,
+        AgentError::AuthRequired { .. } => ErrorCategory::AgentAuth,
+        AgentError::LineTooLong { .. } => ErrorCategory::LineTooLong,
+        AgentError::Rpc { message, .. } if is_usage_limit(message) => ErrorCategory::UsageLimit,
+        _ => ErrorCategory::AgentProtocol,
+    };
+    let text = match error {
+        AgentError::CommandNotFound { program } => {
+            format!(
+                "{program} was not found on the server; install it, or change the agent's command in Settings"
+            )
+        }
+        AgentError::ExitedAtOnce { stderr_tail, .. } if !stderr_tail.trim().is_empty() => {
+            format!("{command}: {error}: {}", stderr_tail.trim())
+        }
+        AgentError::AuthRequired { .. } => {
+            format!("{error}; sign in to the agent in a terminal, then try again")
+        }
+        _ => error.to_string(),
+    };
+    StartFailure::new(category, text)
+}
+
+fn is_usage_limit(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["usage limit", "quota", "rate limit", "credit balance"]
+        .iter()
+        .any(|words| message.contains(words))
+}

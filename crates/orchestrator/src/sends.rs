@@ -1,0 +1,291 @@
+//! Sending prompts: exact, by the client's id (API-06).
+//!
+//! One transaction looks the id up, admits the prompt, stores its row, and gives it either a place in the queue (a
+//! turn is open, or others wait) or a turn of its own with everything that belongs to a turn's start. Only then is
+//! the session's owner poked. A retry finds the row and stops there.
+
+use crate::emit;
+use crate::error::{CommandError, Result};
+use crate::orchestrator::Orchestrator;
+use crate::runtime::pokes::Poke;
+use crate::turns as turn_rules;
+use model::bounds;
+use model::event::Event;
+use model::ids::{MessageId, SessionId, TaskId, TurnId};
+use model::message::{Author, Disposition, Message, MessageType};
+use model::session::{Session, SessionState};
+use model::task::TaskState;
+use serde_json::json;
+use store::messages::{self, NewMessage, Place};
+use store::tx::WriteTx;
+use store::{sessions, tasks, turns};
+
+/// A prompt as it was handed in.
+#[derive(Clone, Debug)]
+pub struct NewPrompt {
+    /// The task it belongs to.
+    pub task_id: TaskId,
+    /// Which of its sessions.
+    pub session_id: SessionId,
+    /// The client's id: it becomes the row's.
+    pub message_id: MessageId,
+    /// The text.
+    pub content: String,
+}
+
+/// Checks a prompt's text.
+pub(crate) fn check_content(content: &str) -> Result<()> {
+    if content.trim().is_empty() {
+        return Err(CommandError::invalid("the message is empty"));
+    }
+    if bounds::USER_CONTENT_BYTES < content.len() {
+        return Err(CommandError::invalid(
+            "the message is longer than 1 MiB; attach it as a file instead",
+        ));
+    }
+    Ok(())
+}
+
+impl Orchestrator {
+    /// Sends a prompt, or queues it. Answers the stored row; repeating it with the same id changes nothing.
+    ///
+    /// # Errors
+    /// `Invalid` for bad text or a closed session, `Busy` for a full queue, `Conflict` when the id belongs to
+    /// something else, `NotFound` when session and task do not belong together.
+    pub async fn add_message(&self, prompt: NewPrompt) -> Result<Message> {
+        check_content(&prompt.content)?;
+        let mut tx = self.inner.store.write().await?;
+        if let Some(stored) = replay(&mut tx, &prompt).await? {
+            return Ok(stored);
+        }
+        let session = sessions::get(&mut tx, &prompt.session_id).await?;
+        if session.task_id != prompt.task_id {
+            return Err(CommandError::NotFound("session"));
+        }
+        self.accept(&mut tx, &session, &prompt.message_id, &prompt.content)
+            .await?;
+        let stored = messages::get(&mut tx, &prompt.message_id).await?;
+        self.commit(tx).await?;
+        self.poke(&session, Poke::Work);
+        stored.ok_or(CommandError::NotFound("message"))
+    }
+
+    /// Stores an accepted prompt of a session, inside the caller's transaction.
+    pub(crate) async fn accept(
+        &self,
+        tx: &mut WriteTx,
+        session: &Session,
+        message_id: &MessageId,
+        content: &str,
+    ) -> Result<()> {
+        if session.state.is_terminal() {
+            return Err(CommandError::invalid(
+                "the session is closed; start a new one to go on",
+            ));
+        }
+        let queued = messages::queued(tx, &session.id).await?;
+        let now = tx.now();
+        let wait = 0 < queued || turns::open(tx, &session.id).await?.is_some();
+        if wait && bounds::QUEUED_PROMPTS <= usize::try_from(queued).unwrap_or(usize::MAX) {
+            return Err(CommandError::Busy(format!(
+                "{} messages are queued already; wait for the agent or remove one",
+                bounds::QUEUED_PROMPTS
+            )));
+        }
+        let turn_id = (!wait).then(TurnId::generate);
+        if let Some(turn_id) = &turn_id {
+            turns::insert(tx, turn_id, &session.id, turns::NewTurn::ForMessage, now).await?;
+        }
+        let row = NewMessage {
+            id: message_id,
+            session_id: &session.id,
+            task_id: &session.task_id,
+            turn_id: turn_id.as_ref(),
+            author: Author::User,
+            kind: MessageType::Message,
+            content,
+            metadata: &json!({}),
+            pending_id: None,
+            streaming: false,
+        };
+        messages::insert(
+            tx,
+            &row,
+            if wait {
+                Place::QueueEnd
+            } else {
+                Place::Transcript
+            },
+            now,
+        )
+        .await?;
+        tasks::raise_activity(tx, &session.task_id, now).await?;
+        tx.touch(&session.task_id);
+        if wait {
+            // A queue that nobody works on starts with its first prompt: one send, one start.
+            let reserved = turn_rules::reserve_next(tx, &session.id).await?;
+            self.begin(tx, session, reserved.as_ref()).await?;
+        } else {
+            self.begin(tx, session, turn_id.as_ref()).await?;
+        }
+        emit::message_added(tx, message_id).await?;
+        emit::queue(tx, &session.id).await?;
+        Ok(())
+    }
+
+    /// Opens a reserved turn at once when a process is there for it; else the session starts one.
+    pub(crate) async fn begin(
+        &self,
+        tx: &mut WriteTx,
+        session: &Session,
+        turn_id: Option<&TurnId>,
+    ) -> store::error::Result<()> {
+        let Some(turn_id) = turn_id else {
+            return Ok(());
+        };
+        if self.inner.registry.has_process(&session.id) {
+            return turn_rules::open(tx, session, turn_id).await;
+        }
+        sessions::set_state(tx, &session.id, SessionState::Starting).await?;
+        emit::session(tx, &session.id).await?;
+        let now = tx.now();
+        let task = tasks::get(tx, &session.task_id).await?;
+        if matches!(task.state, TaskState::Todo | TaskState::Created) {
+            tasks::set_state(tx, &task.id, TaskState::Scheduling, now).await?;
+            emit::task(tx, &task.id, model::event::TaskChange::Updated).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a prompt again that surely, or perhaps, did not reach an agent: the same row, at the head of the queue.
+    ///
+    /// # Errors
+    /// `Conflict` unless it is undelivered or uncertain.
+    pub async fn resend_message(
+        &self,
+        session_id: &SessionId,
+        message_id: &MessageId,
+    ) -> Result<Message> {
+        let mut tx = self.inner.store.write().await?;
+        let session = sessions::get(&mut tx, session_id).await?;
+        let message = own_message(&mut tx, session_id, message_id).await?;
+        if !matches!(
+            message.disposition,
+            Some(Disposition::Undelivered | Disposition::Uncertain)
+        ) {
+            return Err(CommandError::conflict("this message needs no resending"));
+        }
+        if session.state.is_terminal() {
+            return Err(CommandError::invalid(
+                "the session is closed; start a new one to go on",
+            ));
+        }
+        let now = tx.now();
+        messages::requeue_first(&mut tx, session_id, message_id, now).await?;
+        let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
+        self.begin(&mut tx, &session, reserved.as_ref()).await?;
+        tasks::raise_activity(&mut tx, &session.task_id, now).await?;
+        tx.touch(&session.task_id);
+        emit::message_updated(&mut tx, message_id).await?;
+        emit::queue(&mut tx, session_id).await?;
+        let stored = messages::get(&mut tx, message_id).await?;
+        self.commit(tx).await?;
+        self.poke(&session, Poke::Work);
+        stored.ok_or(CommandError::NotFound("message"))
+    }
+
+    /// Takes a prompt out of the queue. Its id stays owned.
+    ///
+    /// # Errors
+    /// `Conflict` when it is not queued (any more).
+    pub async fn remove_queued(
+        &self,
+        session_id: &SessionId,
+        message_id: &MessageId,
+    ) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        let message = own_message(&mut tx, session_id, message_id).await?;
+        let now = tx.now();
+        if !messages::remove_queued(&mut tx, message_id, now).await? {
+            return Err(CommandError::conflict(
+                "the message is not in the queue any more",
+            ));
+        }
+        tx.touch(&message.task_id);
+        tx.emit(Event::MessageDeleted {
+            session_id: session_id.clone(),
+            message_id: message_id.clone(),
+        });
+        emit::queue(&mut tx, session_id).await?;
+        Ok(self.commit(tx).await?)
+    }
+
+    /// Deletes a row of a settled turn.
+    ///
+    /// # Errors
+    /// `Conflict` while its turn is open.
+    pub async fn delete_message(
+        &self,
+        session_id: &SessionId,
+        message_id: &MessageId,
+    ) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        let message = own_message(&mut tx, session_id, message_id).await?;
+        if let Some(turn_id) = &message.turn_id
+            && turns::get(&mut tx, turn_id).await?.completed_at.is_none()
+        {
+            return Err(CommandError::conflict(
+                "the agent is still working on this turn; stop it first",
+            ));
+        }
+        messages::remove(&mut tx, message_id).await?;
+        tx.touch(&message.task_id);
+        tx.emit(Event::MessageDeleted {
+            session_id: session_id.clone(),
+            message_id: message_id.clone(),
+        });
+        if message.status.is_some_and(|status| !status.is_terminal()) {
+            emit::pending(&mut tx, session_id, None).await?;
+        }
+        Ok(self.commit(tx).await?)
+    }
+
+    /// Asks the agent to stop its turn. Answered when that is stored; the turn settles within a bound.
+    ///
+    /// # Errors
+    /// `NotFound` when the session does not exist.
+    pub async fn cancel_turn(&self, session_id: &SessionId) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        let session = sessions::get(&mut tx, session_id).await?;
+        if let Some(turn) = turns::open(&mut tx, session_id).await? {
+            let now = tx.now();
+            turns::request_cancel(&mut tx, &turn.id, now).await?;
+        }
+        self.commit(tx).await?;
+        self.poke(&session, Poke::Cancel);
+        Ok(())
+    }
+}
+
+/// The stored row of an id that is owned already, if this request may have made it.
+async fn replay(tx: &mut WriteTx, prompt: &NewPrompt) -> Result<Option<Message>> {
+    let Some(owner) = messages::owner(tx, &prompt.message_id).await? else {
+        return Ok(None);
+    };
+    if owner.task_id != prompt.task_id || owner.author != Author::User {
+        return Err(CommandError::conflict("this message id is taken"));
+    }
+    if owner.removed {
+        return Err(CommandError::conflict(
+            "this message was removed from the queue",
+        ));
+    }
+    Ok(messages::get(tx, &prompt.message_id).await?)
+}
+
+async fn own_message(tx: &mut WriteTx, session_id: &SessionId, id: &MessageId) -> Result<Message> {
+    let message = messages::get(tx, id)
+        .await?
+        .filter(|message| message.session_id == *session_id);
+    message.ok_or(CommandError::NotFound("message"))
+}

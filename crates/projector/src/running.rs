@@ -1,0 +1,164 @@
+//! The running projector: serves pokes, sweeps, and converges at start-up.
+
+use crate::project::{self, Projected};
+use crate::schedule::Schedule;
+use model::bounds;
+use model::event::EventHub;
+use model::ids::TaskId;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use store::error::StoreError;
+use store::open::Store;
+use store::summaries;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A handle to the projector; cloning it is cheap.
+#[derive(Clone)]
+pub struct Projector {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    hub: Arc<dyn EventHub>,
+    schedule: Mutex<Schedule>,
+    poked: Notify,
+    epoch: Instant,
+}
+
+/// What start-up convergence did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Converged {
+    /// Tasks that were looked at.
+    pub tasks: usize,
+    /// Summaries that changed.
+    pub written: usize,
+    /// Tasks whose summary could not be projected; logged, counted, and left to the next event.
+    pub failed: usize,
+}
+
+impl Projector {
+    /// A projector over `store` that publishes through `hub`. Nothing runs yet.
+    #[must_use]
+    pub fn new(store: Store, hub: Arc<dyn EventHub>) -> Self {
+        let inner = Inner {
+            store,
+            hub,
+            schedule: Mutex::default(),
+            poked: Notify::new(),
+            epoch: Instant::now(),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// Says that these tasks changed. A hint: returns at once, and forgetting it would only delay.
+    pub fn poke(&self, ids: &[TaskId]) {
+        if ids.is_empty() {
+            return;
+        }
+        let now = self.inner.epoch.elapsed();
+        let mut schedule = self
+            .inner
+            .schedule
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for id in ids {
+            schedule.poke(id, now);
+        }
+        drop(schedule);
+        self.inner.poked.notify_one();
+    }
+
+    /// Serves pokes and sweeps until `shutdown`.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let mut sweep = tokio::time::interval(bounds::PROJECTOR_SWEEP);
+        sweep.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let (due, next) = self.take_due();
+            if !due.is_empty() {
+                let _ = self.project(&due).await; // failures are logged there and found by the sweep
+                continue;
+            }
+            let next = self.inner.epoch
+                + next.unwrap_or(bounds::PROJECTOR_SWEEP + self.inner.epoch.elapsed());
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = self.inner.poked.notified() => {}
+                () = tokio::time::sleep_until(next) => {}
+                _ = sweep.tick() => self.sweep().await,
+            }
+        }
+    }
+
+    fn take_due(&self) -> (Vec<TaskId>, Option<Duration>) {
+        let mut schedule = self
+            .inner
+            .schedule
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let due = schedule.take_due(self.inner.epoch.elapsed());
+        (due, schedule.next_due())
+    }
+
+    /// Pokes what is stale without having been poked: after a crash or panic between commit and poke (REC-06).
+    async fn sweep(&self) {
+        match self.stale(None).await {
+            Ok(ids) => self.poke(&ids),
+            Err(error) => tracing::warn!(%error, "looking for stale summaries failed"),
+        }
+    }
+
+    async fn stale(&self, after: Option<&TaskId>) -> Result<Vec<TaskId>, StoreError> {
+        let mut tx = self.inner.store.read().await?;
+        summaries::stale_tasks(&mut tx, after, bounds::PROJECTOR_BATCH).await
+    }
+
+    async fn missing(&self, after: Option<&TaskId>) -> Result<Vec<TaskId>, StoreError> {
+        let mut tx = self.inner.store.read().await?;
+        summaries::missing(&mut tx, after, bounds::PROJECTOR_BATCH).await
+    }
+
+    /// Projects these tasks now and gives their summaries: for lists that found them stale or missing (PEN-07).
+    pub async fn project(&self, ids: &[TaskId]) -> Projected {
+        let mut all = Projected::default();
+        for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
+            let one = project::project(&self.inner.store, &*self.inner.hub, chunk).await;
+            all.summaries.extend(one.summaries);
+            all.written += one.written;
+            all.failed.extend(one.failed);
+        }
+        all
+    }
+
+    /// Brings every stale or missing summary up to date: the gate before readiness (REC-01).
+    ///
+    /// # Errors
+    /// When the store cannot be read. A task that fails is counted and does not hold the others.
+    pub async fn converge(&self) -> Result<Converged, StoreError> {
+        let mut converged = Converged::default();
+        for missing in [false, true] {
+            let mut last: Option<TaskId> = None;
+            loop {
+                let after = last.as_ref();
+                let ids = if missing {
+                    self.missing(after).await?
+                } else {
+                    self.stale(after).await?
+                };
+                let Some(end) = ids.last().cloned() else {
+                    break;
+                };
+                let projected = self.project(&ids).await;
+                converged.tasks += ids.len();
+                converged.written += projected.written;
+                converged.failed += projected.failed.len();
+                last = Some(end);
+            }
+        }
+        Ok(converged)
+    }
+}
