@@ -1,44 +1,46 @@
 //! What requests work with once start-up is over.
 
-use crate::client::Client;
-use crate::focus::Focus;
 use crate::hub::Hub;
 use model::clock::Timestamp;
 use model::ids::{EnvironmentId, SessionId};
 use model::workspace::Role;
+use orchestrator::orchestrator::Orchestrator;
 use projector::running::Projector;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::Arc;
 use store::open::Store;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// The open API: everything a request may read from or write through.
 pub struct Api {
     pub(crate) store: Store,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) orchestrator: Orchestrator,
     pub(crate) projector: Projector,
+    pub(crate) hub: Arc<Hub>,
     pub(crate) server_generation: String,
     /// Accepted requests; they finish although their connection goes.
     pub(crate) requests: TaskTracker,
-    focus: Mutex<Focus>,
 }
 
 impl Api {
-    /// The API over a store, with the hub that its events are published to. `server_generation` changes with every
-    /// start of the server.
+    /// The API over an orchestrator and the hub that its events are published to. `server_generation` changes with
+    /// every start of the server.
     #[must_use]
     pub fn new(
-        store: Store,
-        hub: Arc<Hub>,
+        orchestrator: Orchestrator,
         projector: Projector,
+        hub: Arc<Hub>,
         server_generation: String,
     ) -> Self {
+        let store = orchestrator.store().clone();
         Self {
             store,
-            hub,
+            orchestrator,
             projector,
+            hub,
             server_generation,
             requests: TaskTracker::new(),
-            focus: Mutex::default(),
         }
     }
 
@@ -46,33 +48,45 @@ impl Api {
         self.store.now()
     }
 
-    /// A client opened a session that it had not open.
-    pub(crate) fn opened(&self, _session_id: &SessionId, _role: Role) {}
-
-    /// A client looks at a session of this environment.
-    pub(crate) fn focus(
+    /// A client opened a session that it had not open: its agent may be resumed, and its environment is looked at once
+    /// after the stored rows were sent. Neither holds up the acknowledgement.
+    pub(crate) fn opened(
         &self,
-        client: &Client,
-        session_id: &SessionId,
-        environment_id: &EnvironmentId,
+        session_id: SessionId,
+        environment_id: Option<EnvironmentId>,
+        role: Role,
     ) {
-        let _ = self
-            .lock_focus()
-            .begin(client.id, session_id, environment_id);
+        let orchestrator = self.orchestrator.clone();
+        self.requests.spawn(async move {
+            if role.may_write()
+                && let Err(error) = orchestrator.session_opened(&session_id).await
+            {
+                tracing::warn!(error = &error as &dyn std::error::Error, %session_id, "an opened session was not resumed");
+            }
+            if let Some(environment_id) = environment_id
+                && let Err(error) = orchestrator.refresh_git(&environment_id).await
+            {
+                tracing::warn!(error = &error as &dyn std::error::Error, %environment_id, "an observation failed");
+            }
+        });
     }
 
-    /// A client looks away from a session.
-    pub(crate) fn unfocus(&self, client: &Client, session_id: &SessionId) {
-        let _ = self.lock_focus().end(client.id, session_id);
-    }
-
-    /// Forgets a client and what it subscribed to and focused.
-    pub(crate) async fn disconnected(&self, client: &Client) {
-        self.hub.disconnect(client);
-        let _ = self.lock_focus().end_all(client.id);
-    }
-
-    fn lock_focus(&self) -> MutexGuard<'_, Focus> {
-        self.focus.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps polling priority in step with where people look, until `stop`.
+    pub(crate) async fn follow_focus(self: Arc<Self>, stop: CancellationToken) {
+        let mut focused = HashSet::new();
+        loop {
+            tokio::select! {
+                () = self.hub.focus_changed() => {}
+                () = stop.cancelled() => return,
+            }
+            let wanted = self.hub.focused_environments();
+            for id in focused.difference(&wanted) {
+                self.orchestrator.set_focus(id, false);
+            }
+            for id in wanted.difference(&focused) {
+                self.orchestrator.set_focus(id, true);
+            }
+            focused = wanted;
+        }
     }
 }

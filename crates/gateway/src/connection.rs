@@ -73,7 +73,7 @@ pub(crate) async fn serve(
         stop_at: None,
     };
     let end = connection.run(&mut socket, &stop).await;
-    api.disconnected(&client).await;
+    api.hub.disconnect(&client);
     match end {
         End::Close(code) => {
             tracing::debug!(client = id, code, "a client is closed");

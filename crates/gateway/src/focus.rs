@@ -1,58 +1,75 @@
-//! Who looks at which environment: counted over clients and their sessions, so that polling is fast while anybody
-//! looks. Plain data; each change says what became of the environment.
+//! Who looks at which session: from it follows which environments are polled often. Plain data.
+//!
+//! A client may look at a session before its environment exists; [`Focus::bind`] completes that. Nobody is told of a
+//! change: whoever acts on focus compares [`Focus::environments`] with what it did last, so a lost wake repairs itself.
 
 use crate::client::ClientId;
-use model::ids::{EnvironmentId, SessionId};
+use crate::hub::registry::SessionPlace;
+use model::ids::{EnvironmentId, SessionId, WorkspaceId};
 use std::collections::{HashMap, HashSet};
-
-/// Whether somebody looks at an environment now, when that changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FocusChange {
-    /// Somebody looks again.
-    Began(EnvironmentId),
-    /// Nobody looks any more.
-    Ended(EnvironmentId),
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Focus {
-    looking: HashMap<EnvironmentId, HashSet<(ClientId, SessionId)>>,
+    looks: HashMap<(ClientId, SessionId), Look>,
+}
+
+#[derive(Debug)]
+struct Look {
+    workspace_id: WorkspaceId,
+    environment_id: Option<EnvironmentId>,
 }
 
 impl Focus {
-    /// A client looks at a session of this environment.
-    pub(crate) fn begin(
-        &mut self,
-        client: ClientId,
-        session_id: &SessionId,
-        environment_id: &EnvironmentId,
-    ) -> Option<FocusChange> {
-        let looking = self.looking.entry(environment_id.clone()).or_default();
-        let first = looking.is_empty();
-        looking.insert((client, session_id.clone()));
-        first.then(|| FocusChange::Began(environment_id.clone()))
+    /// A client looks at a session.
+    pub(crate) fn begin(&mut self, client: ClientId, place: &SessionPlace) {
+        let workspace_id = place.workspace_id.clone();
+        let environment_id = place.environment_id.clone();
+        self.looks.insert(
+            (client, place.session_id.clone()),
+            Look {
+                workspace_id,
+                environment_id,
+            },
+        );
+    }
+
+    /// A session works in this environment from now on.
+    pub(crate) fn bind(&mut self, session_id: &SessionId, environment_id: Option<&EnvironmentId>) {
+        for ((_, what), look) in &mut self.looks {
+            if what == session_id && look.environment_id.as_ref() != environment_id {
+                look.environment_id = environment_id.cloned();
+            }
+        }
+    }
+
+    /// A client may not see this workspace any more.
+    pub(crate) fn end_workspace(&mut self, client: ClientId, workspace_id: &WorkspaceId) {
+        self.looks
+            .retain(|(who, _), look| *who != client || look.workspace_id != *workspace_id);
     }
 
     /// A client looks away from a session.
-    pub(crate) fn end(&mut self, client: ClientId, session_id: &SessionId) -> Vec<FocusChange> {
-        self.drop_where(|(who, what)| *who == client && what == session_id)
+    pub(crate) fn end(&mut self, client: ClientId, session_id: &SessionId) {
+        self.looks
+            .retain(|(who, what), _| *who != client || what != session_id);
+    }
+
+    /// A session is gone.
+    pub(crate) fn end_session(&mut self, session_id: &SessionId) {
+        self.looks.retain(|(_, what), _| what != session_id);
     }
 
     /// A client is gone.
-    pub(crate) fn end_all(&mut self, client: ClientId) -> Vec<FocusChange> {
-        self.drop_where(|(who, _)| *who == client)
+    pub(crate) fn end_client(&mut self, client: ClientId) {
+        self.looks.retain(|(who, _), _| *who != client);
     }
 
-    fn drop_where(&mut self, gone: impl Fn(&(ClientId, SessionId)) -> bool) -> Vec<FocusChange> {
-        let mut ended = Vec::new();
-        self.looking.retain(|environment_id, looking| {
-            looking.retain(|look| !gone(look));
-            if looking.is_empty() {
-                ended.push(FocusChange::Ended(environment_id.clone()));
-            }
-            !looking.is_empty()
-        });
-        ended
+    /// The environments that anybody looks at.
+    pub(crate) fn environments(&self) -> HashSet<EnvironmentId> {
+        self.looks
+            .values()
+            .filter_map(|look| look.environment_id.clone())
+            .collect()
     }
 }
 
@@ -62,20 +79,35 @@ mod tests {
 
     #[test]
     fn api_03_an_environment_is_focused_while_anybody_looks() {
-        let (s1, s2) = (
-            SessionId::parse("s1").unwrap(),
-            SessionId::parse("s2").unwrap(),
-        );
         let e = EnvironmentId::parse("e").unwrap();
+        let w = WorkspaceId::parse("w").unwrap();
+        let place = |session: &str, environment_id: Option<&EnvironmentId>| SessionPlace {
+            session_id: SessionId::parse(session).unwrap(),
+            task_id: model::ids::TaskId::parse("t").unwrap(),
+            workspace_id: w.clone(),
+            environment_id: environment_id.cloned(),
+        };
+        let (s1, s2) = (place("s1", Some(&e)), place("s2", Some(&e)));
         let (a, b) = (ClientId(1), ClientId(2));
         let mut focus = Focus::default();
-        assert_eq!(focus.begin(a, &s1, &e), Some(FocusChange::Began(e.clone())));
-        assert_eq!(focus.begin(a, &s1, &e), None);
-        assert_eq!(focus.begin(b, &s2, &e), None);
-        assert_eq!(focus.end(a, &s1), []);
-        assert_eq!(focus.end(a, &s1), []);
-        assert_eq!(focus.begin(b, &s1, &e), None);
-        assert_eq!(focus.end_all(b), [FocusChange::Ended(e)]);
-        assert_eq!(focus.end_all(b), []);
+        let looked_at = |focus: &Focus| focus.environments().contains(&e);
+        focus.begin(a, &s1);
+        focus.begin(a, &s1);
+        focus.begin(b, &s2);
+        focus.end(a, &s1.session_id);
+        assert!(looked_at(&focus));
+        focus.end_client(b);
+        assert!(!looked_at(&focus));
+        focus.begin(a, &place("s1", None));
+        assert!(!looked_at(&focus), "its environment is still being made");
+        focus.bind(&s1.session_id, Some(&e));
+        assert!(looked_at(&focus));
+        focus.end_session(&s1.session_id);
+        assert!(!looked_at(&focus));
+        focus.begin(a, &s1);
+        focus.end_workspace(b, &w);
+        assert!(looked_at(&focus));
+        focus.end_workspace(a, &w);
+        assert!(!looked_at(&focus));
     }
 }

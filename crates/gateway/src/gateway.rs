@@ -116,9 +116,14 @@ impl Gateway {
 
     /// Opens the API and its gate. A second call changes nothing.
     pub fn open(&self, api: Api) {
-        if self.state.api.set(Arc::new(api)).is_err() {
+        let api = Arc::new(api);
+        if self.state.api.set(Arc::clone(&api)).is_err() {
             debug_assert!(false, "the API is opened once");
+            return;
         }
+        self.state
+            .connections
+            .spawn(api.follow_focus(self.state.stop.clone()));
         self.state.readiness.open(Gate::ApiOpen);
     }
 

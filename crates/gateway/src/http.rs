@@ -4,6 +4,8 @@
 //! Only signing in and the app's files need no secret.
 
 mod assets;
+mod boot;
+mod content;
 mod headers;
 mod sign_in;
 mod socket;
@@ -13,6 +15,7 @@ use crate::api::Api;
 use crate::codes::Codes;
 use crate::door::{self, Door};
 use crate::readiness::Readiness;
+use crate::refusal::Refusal;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -24,6 +27,8 @@ use model::bounds;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower_http::compression::CompressionLayer;
+use wire::envelope::ErrorCode;
 
 /// What every route sees.
 pub(crate) struct State {
@@ -41,6 +46,14 @@ pub(crate) fn router(state: Arc<State>, door: Door) -> Router {
     let signed = Router::new()
         .route("/ws", get(socket::upgrade))
         .route("/api/v1/sign-out", post(sign_in::sign_out))
+        .route(
+            "/api/v1/boot",
+            get(boot::boot).layer(CompressionLayer::new()),
+        )
+        .route(
+            "/api/v1/messages/{id}/content",
+            get(content::content).layer(CompressionLayer::new()),
+        )
         .layer(from_fn(require_secret));
     let open = Router::new()
         .merge(signed)
@@ -56,6 +69,21 @@ pub(crate) fn router(state: Arc<State>, door: Door) -> Router {
         .layer(from_fn_with_state(Arc::new(door), door::check))
         .layer(from_fn(headers::add))
         .with_state(state)
+}
+
+/// A refusal over HTTP: the same words and codes as on the socket, under the status that says the same.
+fn refused(refusal: &Refusal) -> Response {
+    let status = match refusal.payload().code {
+        ErrorCode::BadRequest | ErrorCode::UnknownAction => StatusCode::BAD_REQUEST,
+        ErrorCode::ValidationError => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+        ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+        ErrorCode::Conflict => StatusCode::CONFLICT,
+        ErrorCode::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    (status, axum::Json(refusal.payload())).into_response()
 }
 
 async fn no_such_endpoint() -> Response {

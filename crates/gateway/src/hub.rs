@@ -13,22 +13,27 @@ pub(crate) mod registry;
 mod snapshot;
 
 use crate::client::{Client, ClientId};
+use crate::focus::Focus;
 use crate::frame::OutFrame;
 use flow::live_text::{LiveText, Suffix};
 use flow::outbox::keys::Scope;
 use flow::outbox::limits::Limits;
 use model::bounds;
 use model::clock::Clock;
-use model::ids::{MessageId, SessionId, UserId, WorkspaceId};
+use model::ids::{EnvironmentId, MessageId, SessionId, TaskId, UserId, WorkspaceId};
 use registry::{Joined, Registry, SessionPlace};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::Notify;
 
 /// Everybody who is connected, and the text that still grows.
 pub struct Hub {
     registry: RwLock<Registry>,
     live: Mutex<LiveText>,
+    focus: Mutex<Focus>,
+    focus_changed: Notify,
     clock: Arc<dyn Clock>,
     next_client: AtomicU64,
 }
@@ -40,6 +45,8 @@ impl Hub {
         Self {
             registry: RwLock::default(),
             live: Mutex::default(),
+            focus: Mutex::default(),
+            focus_changed: Notify::new(),
             clock,
             next_client: AtomicU64::new(1),
         }
@@ -48,7 +55,12 @@ impl Hub {
     /// Drops what a person sees of a workspace, and voids every authorization for it that was read before: their
     /// membership ended or changed.
     pub fn revoke(&self, workspace_id: &WorkspaceId, user_id: &UserId) {
-        self.write().revoke(workspace_id, user_id);
+        let clients = self.write().revoke(workspace_id, user_id);
+        self.change_focus(|focus| {
+            for client in clients {
+                focus.end_workspace(client, workspace_id);
+            }
+        });
     }
 
     /// Connected clients.
@@ -76,6 +88,7 @@ impl Hub {
 
     pub(crate) fn disconnect(&self, client: &Client) {
         self.write().remove(client);
+        self.change_focus(|focus| focus.end_client(client.id));
     }
 
     /// Closes every connection that was made with this secret.
@@ -117,6 +130,35 @@ impl Hub {
 
     pub(crate) fn leave_session(&self, client: &Client, id: &SessionId) {
         self.write().leave_session(client, id);
+        self.unfocus(client, id);
+    }
+
+    /// A client looks at a session.
+    pub(crate) fn focus(&self, client: &Client, place: &SessionPlace) {
+        self.change_focus(|focus| focus.begin(client.id, place));
+    }
+
+    /// A client looks away from a session.
+    pub(crate) fn unfocus(&self, client: &Client, id: &SessionId) {
+        self.change_focus(|focus| focus.end(client.id, id));
+    }
+
+    /// Environments that anybody looks at.
+    pub(crate) fn focused_environments(&self) -> HashSet<EnvironmentId> {
+        self.focus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .environments()
+    }
+
+    /// Waits until somebody may look elsewhere.
+    pub(crate) async fn focus_changed(&self) {
+        self.focus_changed.notified().await;
+    }
+
+    fn change_focus(&self, change: impl FnOnce(&mut Focus)) {
+        change(&mut self.focus.lock().unwrap_or_else(PoisonError::into_inner));
+        self.focus_changed.notify_one();
     }
 
     /// What of a growing message follows `from`.
@@ -130,6 +172,10 @@ impl Hub {
 
     fn in_session(&self, id: &SessionId) -> Vec<Arc<Client>> {
         self.read().in_session(id).cloned().collect()
+    }
+
+    fn open_sessions_of(&self, task_id: &TaskId) -> Vec<SessionId> {
+        self.read().of_task(task_id)
     }
 
     fn notification<P: Serialize>(&self, action: &str, payload: &P) -> OutFrame {

@@ -3,6 +3,7 @@
 //! Invariant: what a person reads names what happened, to what, and what to do; texts of the database, of Git or of an
 //! agent never get here unreviewed, they go to the log. A foreign id and a made-up id give the same answer.
 
+use orchestrator::error::CommandError;
 use serde_json::Value;
 use store::error::StoreError;
 use wire::envelope::{ErrorCode, ErrorPayload, Retry};
@@ -95,5 +96,66 @@ impl From<StoreError> for Refusal {
                 Self::internal()
             }
         }
+    }
+}
+
+impl From<CommandError> for Refusal {
+    fn from(error: CommandError) -> Self {
+        match error {
+            CommandError::Invalid(words) => Self::invalid(sentence(&words)),
+            CommandError::NotFound(what) => Self::not_found(what),
+            CommandError::Conflict { message, details } => {
+                let refusal = Self::conflict(sentence(&message));
+                if let Some(details) = details {
+                    refusal.with_details(details)
+                } else {
+                    refusal
+                }
+            }
+            CommandError::Busy(words) => Self::new(ErrorCode::Busy, Retry::Later, sentence(&words)),
+            CommandError::Git(words) => {
+                Self::new(ErrorCode::Conflict, Retry::Later, sentence(&words))
+            }
+            CommandError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// A command's words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut chars = words.trim().chars();
+    let Some(first) = chars.next() else {
+        return String::new();
+    };
+    let mut sentence: String = first.to_uppercase().chain(chars).collect();
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commands_words_become_a_sentence() {
+        assert_eq!(sentence("the queue is full"), "The queue is full.");
+        assert_eq!(sentence("Is it there?"), "Is it there?");
+        assert_eq!(sentence(" "), "");
+    }
+
+    #[test]
+    fn what_the_store_says_stays_in_the_log() {
+        let refusal = Refusal::from(CommandError::Store(StoreError::Corrupt {
+            column: "secret_column",
+        }));
+        assert_eq!(refusal.payload().code, ErrorCode::InternalError);
+        assert!(!refusal.payload().message.contains("secret_column"));
+        let busy = Refusal::from(StoreError::Busy);
+        assert_eq!(
+            (busy.payload().code, busy.payload().retry),
+            (ErrorCode::Busy, Retry::SameId)
+        );
     }
 }

@@ -5,7 +5,10 @@
 
 pub(crate) mod accept;
 pub(crate) mod access;
+mod agents;
+mod git;
 mod messages;
+mod repositories;
 mod sessions;
 mod subscriptions;
 pub(crate) mod tasks;
@@ -71,17 +74,54 @@ pub(crate) async fn dispatch(call: &Call, action: &str, payload: Value) -> Resul
         action::CLIENT_HELLO => subscriptions::hello(call, payload),
         action::WORKSPACE_SUBSCRIBE => subscriptions::workspace(call, payload).await,
         action::WORKSPACE_UNSUBSCRIBE => subscriptions::leave_workspace(call, payload),
+        action::TASK_LIST => tasks::list(call, payload).await,
+        action::TASK_GET => tasks::get(call, payload).await,
+        action::TASK_CREATE => tasks::create(call, payload).await,
+        action::TASK_UPDATE => tasks::update(call, payload).await,
+        action::TASK_MOVE => tasks::move_to(call, payload).await,
+        action::TASK_ARCHIVE => tasks::set_archived(call, payload, true).await,
+        action::TASK_UNARCHIVE => tasks::set_archived(call, payload, false).await,
+        action::TASK_DELETE => tasks::delete(call, payload).await,
+        action::TASK_PENDING => tasks::pending(call, payload).await,
+        action::TASK_DISMISS_ERROR => tasks::dismiss_error(call, payload).await,
+        action::TASK_RECOVER => tasks::recover(call, payload).await,
+        action::SESSION_LAUNCH => sessions::launch(call, payload).await,
         action::SESSION_SUBSCRIBE => subscriptions::session(call, payload).await,
         action::SESSION_UNSUBSCRIBE => subscriptions::leave_session(call, payload),
         action::SESSION_FOCUS => subscriptions::focus(call, payload).await,
         action::SESSION_UNFOCUS => subscriptions::unfocus(call, payload),
-        action::TASK_LIST => tasks::list(call, payload).await,
-        action::TASK_GET => tasks::get(call, payload).await,
-        action::TASK_PENDING => tasks::pending(call, payload).await,
+        action::SESSION_GIT_REFRESH => git::refresh(call, payload).await,
         action::SESSION_LIST => sessions::list(call, payload).await,
+        action::SESSION_RENAME => sessions::rename(call, payload).await,
+        action::SESSION_SET_PRIMARY => sessions::set_primary(call, payload).await,
+        action::SESSION_CLOSE => sessions::close(call, payload).await,
+        action::SESSION_STOP => sessions::stop(call, payload).await,
+        action::SESSION_DELETE => sessions::delete(call, payload).await,
+        action::SESSION_SET_MODEL => sessions::set_model(call, payload).await,
+        action::SESSION_SET_MODE => sessions::set_mode(call, payload).await,
+        action::SESSION_SET_OPTION => sessions::set_option(call, payload).await,
+        action::MESSAGE_ADD => messages::add(call, payload).await,
+        action::MESSAGE_RESEND => messages::resend(call, payload).await,
+        action::MESSAGE_DELETE => messages::delete(call, payload).await,
         action::MESSAGE_LIST => messages::list(call, payload).await,
         action::MESSAGE_GET => messages::get(call, payload).await,
         action::MESSAGE_QUEUE_LIST => messages::queue(call, payload).await,
+        action::MESSAGE_QUEUE_REMOVE => messages::remove_queued(call, payload).await,
+        action::PERMISSION_RESPOND => messages::respond_permission(call, payload).await,
+        action::AGENT_CANCEL => sessions::cancel_turn(call, payload).await,
+        action::GIT_CHANGES => git::changes(call, payload).await,
+        action::GIT_DIFF => git::diff(call, payload).await,
+        action::GIT_MERGE_INTO_BASE => git::merge_into_base(call, payload).await,
+        action::REPOSITORY_INSPECT => repositories::inspect(call, payload).await,
+        action::REPOSITORY_SUGGEST => repositories::suggest(call, payload).await,
+        action::REPOSITORY_BRANCHES => repositories::branches(call, payload).await,
+        action::REPOSITORY_ADD => repositories::add(call, payload).await,
+        action::REPOSITORY_UPDATE => repositories::update(call, payload).await,
+        action::REPOSITORY_REMOVE => repositories::remove(call, payload).await,
+        action::AGENT_KNOWN => Ok(agents::known(call)),
+        action::AGENT_PROFILE_CREATE => agents::create_profile(call, payload).await,
+        action::AGENT_PROFILE_UPDATE => agents::update_profile(call, payload).await,
+        action::AGENT_PROFILE_DELETE => agents::delete_profile(call, payload).await,
         _ => Err(Refusal::unknown_action()),
     }
 }

@@ -283,6 +283,10 @@ impl Hub {
     }
 
     fn task_deleted(&self, workspace_id: &WorkspaceId, task_id: &TaskId) {
+        for session_id in self.open_sessions_of(task_id) {
+            self.write().close_session(&session_id);
+            self.change_focus(|focus| focus.end_session(&session_id));
+        }
         let gone = [
             StateKey::Task(task_id.clone()),
             StateKey::Summary(task_id.clone()),
@@ -295,8 +299,9 @@ impl Hub {
     }
 
     fn session(&self, session: &Arc<Session>) {
-        self.write()
-            .bind(&session.id, session.task_environment_id.as_ref());
+        let environment_id = session.task_environment_id.as_ref();
+        self.write().bind(&session.id, environment_id);
+        self.change_focus(|focus| focus.bind(&session.id, environment_id));
         let body = payload::SessionPayload {
             session: (**session).clone(),
         };
@@ -318,6 +323,7 @@ impl Hub {
         session_id: &SessionId,
     ) {
         self.write().close_session(session_id);
+        self.change_focus(|focus| focus.end_session(session_id));
         let gone = [StateKey::Session(session_id.clone())];
         let body = payload::SessionDeleted {
             workspace_id: workspace_id.clone(),

@@ -78,6 +78,15 @@ impl Registry {
         sessions.filter_map(|session_id| self.sessions.get_key_value(session_id))
     }
 
+    /// Open sessions of a task.
+    pub(super) fn of_task(&self, task_id: &TaskId) -> Vec<SessionId> {
+        let sessions = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| session.task_id == *task_id);
+        sessions.map(|(id, _)| id.clone()).collect()
+    }
+
     pub(super) fn generation(&self, id: &WorkspaceId) -> u64 {
         self.generations.get(id).copied().unwrap_or(0)
     }
@@ -190,8 +199,8 @@ impl Registry {
         self.forget_session(id);
     }
 
-    /// Ends what a person sees of a workspace that they are no longer a member of.
-    pub(super) fn revoke(&mut self, workspace_id: &WorkspaceId, user_id: &UserId) {
+    /// Ends what a person sees of a workspace that they are no longer a member of. Gives their connections.
+    pub(super) fn revoke(&mut self, workspace_id: &WorkspaceId, user_id: &UserId) -> Vec<ClientId> {
         *self.generations.entry(workspace_id.clone()).or_default() += 1;
         let clients: Vec<_> = self
             .clients
@@ -199,18 +208,18 @@ impl Registry {
             .filter(|client| client.user_id == *user_id)
             .cloned()
             .collect();
-        let sessions: Vec<_> = self
+        let sessions = self
             .sessions
             .iter()
-            .filter(|(_, session)| session.workspace_id == *workspace_id)
-            .map(|(id, _)| id.clone())
-            .collect();
+            .filter(|(_, session)| session.workspace_id == *workspace_id);
+        let sessions: Vec<_> = sessions.map(|(id, _)| id.clone()).collect();
         for client in &clients {
             self.leave_workspace(client, workspace_id);
             for session_id in &sessions {
                 self.leave_session(client, session_id);
             }
         }
+        clients.iter().map(|client| client.id).collect()
     }
 
     /// Forgets a client that disconnected.

@@ -55,21 +55,14 @@ impl Subject<'_> {
     }
 }
 
-/// Lets the caller through, or refuses.
+/// Lets the caller through, with their role, or refuses.
 pub(crate) async fn require(
     call: &Call,
     subject: Subject<'_>,
     need: Need,
-) -> Result<Allowed, Refusal> {
+) -> Result<Role, Refusal> {
     let mut tx = call.api.store.read().await?;
     require_in(&mut tx, call, subject, need).await
-}
-
-/// What an authorization found.
-#[derive(Clone, Debug)]
-pub(crate) struct Allowed {
-    pub(crate) workspace_id: WorkspaceId,
-    pub(crate) role: Role,
 }
 
 /// As [`require`], within a read that goes on.
@@ -78,7 +71,7 @@ pub(crate) async fn require_in(
     call: &Call,
     subject: Subject<'_>,
     need: Need,
-) -> Result<Allowed, Refusal> {
+) -> Result<Role, Refusal> {
     let not_found = || Refusal::not_found(subject.noun());
     let workspace_id = subject.workspace(link).await?.ok_or_else(not_found)?;
     let role = store::workspaces::role(link, &workspace_id, &call.client.user_id)
@@ -87,5 +80,5 @@ pub(crate) async fn require_in(
     if need == Need::Write && !role.may_write() {
         return Err(Refusal::forbidden());
     }
-    Ok(Allowed { workspace_id, role })
+    Ok(role)
 }

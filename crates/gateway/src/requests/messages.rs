@@ -1,17 +1,19 @@
 //! Transcripts, prompts, and the queue.
 
-use super::access::{Need, Subject, require_in};
+use super::access::{Need, Subject, require, require_in};
 use super::{Call, Reply, parse};
 use crate::frame;
 use crate::pages;
 use crate::refusal::Refusal;
 use model::bounds;
-use model::ids::MessageId;
+use model::ids::{MessageId, SessionId};
 use model::message::Message;
+use orchestrator::permissions::Decision;
+use orchestrator::sends::NewPrompt;
 use serde_json::Value;
 use store::messages::Window;
 use wire::notification::MessagePayload;
-use wire::request::{MessageList, MessageRef, SessionRef};
+use wire::request::{MessageAdd, MessageList, MessageRef, PermissionRespond, SessionRef};
 use wire::response::{MessagePage, QueueList};
 
 pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> {
@@ -105,8 +107,98 @@ pub(super) async fn queue(call: &Call, payload: Value) -> Result<Reply, Refusal>
     Ok(Reply::new(&QueueList { messages }))
 }
 
+pub(super) async fn add(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let wanted: MessageAdd = parse(payload)?;
+    let id = match (&wanted.client_message_id, &wanted.message_id) {
+        (Some(one), Some(other)) if one != other => {
+            return Err(Refusal::invalid(
+                "client_message_id and message_id are two names of one field and differ.",
+            ));
+        }
+        (Some(id), _) | (None, Some(id)) => MessageId::from_client(id),
+        (None, None) => return Err(Refusal::invalid("A message needs a client_message_id.")),
+    };
+    let message_id =
+        id.map_err(|error| Refusal::invalid(format!("client_message_id: {error}.")))?;
+    require(call, Subject::Task(&wanted.task_id), Need::Write).await?;
+    let prompt = NewPrompt {
+        task_id: wanted.task_id,
+        session_id: wanted.session_id,
+        message_id,
+        content: wanted.content,
+    };
+    Ok(answer(&call.api.orchestrator.add_message(prompt).await?))
+}
+
+pub(super) async fn resend(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let (session_id, message_id) = to_change(call, payload).await?;
+    Ok(answer(
+        &call
+            .api
+            .orchestrator
+            .resend_message(&session_id, &message_id)
+            .await?,
+    ))
+}
+
+pub(super) async fn delete(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let (session_id, message_id) = to_change(call, payload).await?;
+    call.api
+        .orchestrator
+        .delete_message(&session_id, &message_id)
+        .await?;
+    Ok(Reply::done())
+}
+
+pub(super) async fn remove_queued(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let (session_id, message_id) = to_change(call, payload).await?;
+    call.api
+        .orchestrator
+        .remove_queued(&session_id, &message_id)
+        .await?;
+    Ok(Reply::done())
+}
+
+pub(super) async fn respond_permission(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let wanted: PermissionRespond = parse(payload)?;
+    let decision = match (wanted.option_id, wanted.cancelled) {
+        (Some(option), false) => Decision::Option(option),
+        (None, true) => Decision::Cancelled,
+        (Some(_), true) | (None, false) => {
+            return Err(Refusal::invalid(
+                "A permission is answered with an option_id or with cancelled.",
+            ));
+        }
+    };
+    let message_id = existing(&wanted.message_id)?;
+    let session_id = wanted.session_id;
+    require(call, Subject::Session(&session_id), Need::Write).await?;
+    let orchestrator = &call.api.orchestrator;
+    orchestrator
+        .respond_permission(&session_id, &message_id, &wanted.pending_id, decision)
+        .await?;
+    Ok(Reply::done())
+}
+
+/// A message that the caller may change.
+async fn to_change(call: &Call, payload: Value) -> Result<(SessionId, MessageId), Refusal> {
+    let MessageRef {
+        session_id,
+        message_id,
+    } = parse(payload)?;
+    let message_id = existing(&message_id)?;
+    require(call, Subject::Session(&session_id), Need::Write).await?;
+    Ok((session_id, message_id))
+}
+
+fn answer(message: &Message) -> Reply {
+    Reply::new(&MessagePayload {
+        message: frame::public(message).into_owned(),
+    })
+}
+
 /// Reads the id of a message that must exist; a text that is no id names none.
-pub(super) fn existing(id: &str) -> Result<MessageId, Refusal> {
+fn existing(id: &str) -> Result<MessageId, Refusal> {
     MessageId::from_client(id).map_err(|_| Refusal::not_found("message"))
 }
 

@@ -4,7 +4,7 @@
 //! under. The acknowledgement is written first; what the snapshot and the live events say meets in one queue, where
 //! the newer of each state stays (API-02). Focus acknowledges and changes polling priority, nothing else (API-03).
 
-use super::access::{Allowed, Need, Subject, require, require_in};
+use super::access::{Need, Subject, require, require_in};
 use super::{Call, Reply, parse};
 use crate::client::Client;
 use crate::frame::OutFrame;
@@ -13,6 +13,7 @@ use crate::hub::registry::{Joined, SessionPlace};
 use crate::refusal::Refusal;
 use flow::outbox::keys::{Scope, StateKey};
 use model::ids::SessionId;
+use model::workspace::Role;
 use serde_json::Value;
 use wire::action::notification as action;
 use wire::notification::{PendingChanged, SessionPayload};
@@ -58,14 +59,15 @@ pub(super) fn leave_workspace(call: &Call, payload: Value) -> Result<Reply, Refu
 pub(super) async fn session(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
     for _ in 0..ACCESS_ATTEMPTS {
-        let (place, allowed, generation) = locate(call, &session_id).await?;
+        let (place, role, generation) = locate(call, &session_id).await?;
         match call.api.hub.join_session(&call.client, &place, generation) {
             Joined::New => {
                 if let Err(refusal) = send_snapshot(call, &session_id).await {
                     call.api.hub.leave_session(&call.client, &session_id);
                     return Err(refusal);
                 }
-                call.api.opened(&session_id, allowed.role);
+                call.api
+                    .opened(session_id.clone(), place.environment_id, role);
                 return Ok(opening(Scope::Session(session_id)));
             }
             Joined::Already => return Ok(Reply::done()),
@@ -82,7 +84,6 @@ pub(super) async fn session(call: &Call, payload: Value) -> Result<Reply, Refusa
 
 pub(super) fn leave_session(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
-    call.api.unfocus(&call.client, &session_id);
     call.api.hub.leave_session(&call.client, &session_id);
     Ok(Reply::done())
 }
@@ -90,23 +91,18 @@ pub(super) fn leave_session(call: &Call, payload: Value) -> Result<Reply, Refusa
 pub(super) async fn focus(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
     let (place, ..) = locate(call, &session_id).await?;
-    if let Some(environment_id) = &place.environment_id {
-        call.api.focus(&call.client, &session_id, environment_id);
-    }
+    call.api.hub.focus(&call.client, &place);
     Ok(Reply::done())
 }
 
 pub(super) fn unfocus(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
-    call.api.unfocus(&call.client, &session_id);
+    call.api.hub.unfocus(&call.client, &session_id);
     Ok(Reply::done())
 }
 
 /// Where a session belongs, and the access generation under which that was read.
-async fn locate(
-    call: &Call,
-    session_id: &SessionId,
-) -> Result<(SessionPlace, Allowed, u64), Refusal> {
+async fn locate(call: &Call, session_id: &SessionId) -> Result<(SessionPlace, Role, u64), Refusal> {
     // The generation is read first; the workspace it belongs to is only known after a look that decides nothing.
     let workspace_id = {
         let mut tx = call.api.store.read().await?;
@@ -116,7 +112,7 @@ async fn locate(
     };
     let generation = call.api.hub.access_generation(&workspace_id);
     let mut tx = call.api.store.read().await?;
-    let allowed = require_in(&mut tx, call, Subject::Session(session_id), Need::Read).await?;
+    let role = require_in(&mut tx, call, Subject::Session(session_id), Need::Read).await?;
     let session = store::sessions::get(&mut tx, session_id).await?;
     let place = SessionPlace {
         session_id: session_id.clone(),
@@ -124,7 +120,7 @@ async fn locate(
         workspace_id: session.workspace_id,
         environment_id: session.task_environment_id,
     };
-    Ok((place, allowed, generation))
+    Ok((place, role, generation))
 }
 
 /// Queues the present state of a session for one client. Live events that came since it joined are kept where they are

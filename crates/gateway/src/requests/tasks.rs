@@ -8,9 +8,13 @@ use crate::refusal::Refusal;
 use model::bounds;
 use model::ids::{TaskId, WorkflowId, WorkspaceId};
 use model::task::Task;
+use orchestrator::tasks::{CreateTask, StartAgent};
 use serde_json::Value;
 use wire::notification::TaskPayload;
-use wire::request::{TaskList, TaskRef};
+use wire::request::{
+    EnvironmentChoice, TaskCreate, TaskDelete, TaskDismissError, TaskList, TaskMove, TaskRecover,
+    TaskRef, TaskUpdate,
+};
 use wire::response::{PendingList, TaskPage};
 
 pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> {
@@ -107,4 +111,120 @@ async fn hydrate(api: &Api, tasks: &mut [Task]) {
             task.status_summary = Some(summary);
         }
     }
+}
+
+pub(super) async fn create(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let wanted: TaskCreate = parse(payload)?;
+    require(call, Subject::Workspace(&wanted.workspace_id), Need::Write).await?;
+    let start = wanted.start_agent.then(|| StartAgent {
+        agent_profile_id: wanted.agent_profile_id,
+        prompt: wanted.prompt,
+    });
+    let new = CreateTask {
+        workspace_id: wanted.workspace_id,
+        client_id: wanted.client_id,
+        title: wanted.title,
+        description: wanted.description.unwrap_or_default(),
+        workflow_id: wanted.workflow_id,
+        step_id: wanted.step_id,
+        repositories: wanted
+            .repositories
+            .into_iter()
+            .map(|choice| (choice.repository_id, choice.base_branch))
+            .collect(),
+        inherit_environment: wanted.environment == EnvironmentChoice::Inherit,
+        parent_id: wanted.parent_id,
+        start,
+    };
+    Ok(answer(call.api.orchestrator.create_task(new).await?))
+}
+
+pub(super) async fn update(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let TaskUpdate {
+        task_id,
+        title,
+        description,
+        state,
+        priority,
+    } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    let (title, description) = (title.as_deref(), description.as_deref());
+    Ok(answer(
+        call.api
+            .orchestrator
+            .update_task(&task_id, title, description, state, priority)
+            .await?,
+    ))
+}
+
+pub(super) async fn move_to(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let TaskMove {
+        task_id,
+        step_id,
+        position,
+    } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    Ok(answer(
+        call.api
+            .orchestrator
+            .move_task(&task_id, &step_id, position)
+            .await?,
+    ))
+}
+
+pub(super) async fn set_archived(
+    call: &Call,
+    payload: Value,
+    archived: bool,
+) -> Result<Reply, Refusal> {
+    let TaskRef { task_id } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    Ok(answer(
+        call.api
+            .orchestrator
+            .set_task_archived(&task_id, archived)
+            .await?,
+    ))
+}
+
+pub(super) async fn delete(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let TaskDelete {
+        task_id,
+        discard_changes,
+    } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    call.api
+        .orchestrator
+        .delete_task(&task_id, discard_changes)
+        .await?;
+    Ok(Reply::done())
+}
+
+pub(super) async fn dismiss_error(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let TaskDismissError { task_id, stamp } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    call.api
+        .orchestrator
+        .dismiss_error(&task_id, &stamp)
+        .await?;
+    Ok(Reply::done())
+}
+
+pub(super) async fn recover(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    let TaskRecover {
+        task_id,
+        stamp,
+        action,
+        base_branch,
+    } = parse(payload)?;
+    require(call, Subject::Task(&task_id), Need::Write).await?;
+    call.api
+        .orchestrator
+        .recover_task(&task_id, &stamp, action, base_branch.as_deref())
+        .await?;
+    Ok(Reply::done())
+}
+
+fn answer(task: Task) -> Reply {
+    Reply::new(&TaskPayload { task })
 }

@@ -1,6 +1,8 @@
 //! The gateway over real sockets and a real store: what a browser, a program or a stranger meets.
 
 mod assets;
+mod boot;
+mod commands;
 mod delivery;
 mod door;
 mod frames;

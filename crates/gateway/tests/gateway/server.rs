@@ -1,5 +1,6 @@
 //! A gateway on a free port over a new store, and the two ways to talk to it: plain HTTP and the WebSocket.
 
+use agentctl::process::LaunchContext;
 use anyhow::{Context, Result, ensure};
 use flow::outbox::limits::Limits;
 use futures_util::{SinkExt, StreamExt};
@@ -8,14 +9,22 @@ use gateway::codes::Codes;
 use gateway::gateway::{Gateway, GatewayConfig};
 use gateway::hub::Hub;
 use gateway::readiness::{Gate, Readiness};
+use git::Git;
+use git::config::GitConfig;
 use model::clock::{Clock, NeverBack, Timestamp};
-use model::ids::{UserId, WorkspaceId};
+use model::event::EventHub;
+use model::ids::{InstanceId, UserId, WorkspaceId};
 use model::workspace::{Role, User, Workspace};
+use orchestrator::config::OrchestratorConfig;
+use orchestrator::orchestrator::Orchestrator;
+use projector::running::Projector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 use store::open::Store;
+use store::sql::sql;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -34,7 +43,7 @@ pub(crate) struct Server {
     pub(crate) readiness: Arc<Readiness>,
     pub(crate) user: UserId,
     pub(crate) workspace: WorkspaceId,
-    _dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Server {
@@ -74,17 +83,36 @@ impl Server {
             readiness,
             user,
             workspace,
-            _dir: dir,
+            dir,
         })
     }
 
     /// Opens the API.
     pub(crate) fn open(&self) {
-        let projector = projector::running::Projector::new(self.store.clone(), self.hub.clone());
+        let hub: Arc<dyn EventHub> = self.hub.clone();
+        let projector = Projector::new(self.store.clone(), Arc::clone(&hub));
+        let data_dir = self.dir.path().join("data");
+        let config = OrchestratorConfig {
+            data_dir,
+            instance_id: InstanceId::generate(),
+            launch: LaunchContext {
+                shim_program: "/nonexistent/flightstrip".into(),
+                shim_args: Vec::new(),
+                server_env: BTreeMap::new(),
+            },
+            demo_args: Vec::new(),
+            demo_env: Vec::new(),
+            live_agents: 1,
+            search_path: OsString::new(),
+            home: None,
+        };
+        let git = Git::new(GitConfig::new(std::env::vars_os()));
+        let orchestrator =
+            Orchestrator::new(config, self.store.clone(), hub, projector.clone(), git);
         let api = Api::new(
-            self.store.clone(),
-            Arc::clone(&self.hub),
+            orchestrator,
             projector,
+            Arc::clone(&self.hub),
             "generation-1".to_owned(),
         );
         for gate in Gate::ALL.into_iter().filter(|gate| *gate != Gate::ApiOpen) {
@@ -241,6 +269,21 @@ pub(crate) async fn add_workspace(
     ensure!(role == Some(Role::Owner));
     let _ = tx.commit().await?;
     Ok(workspace.id)
+}
+
+pub(crate) async fn add_member(
+    store: &Store,
+    workspace: &WorkspaceId,
+    user: &UserId,
+    role: Role,
+) -> Result<()> {
+    let insert =
+        sql("INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)");
+    let mut tx = store.write().await?;
+    tx.execute(insert.bind(workspace).bind(user).bind(role.as_str()))
+        .await?;
+    let _ = tx.commit().await?;
+    Ok(())
 }
 
 /// What came back over HTTP.

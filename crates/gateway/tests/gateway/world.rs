@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) session: SessionId,
     pub(crate) environment: EnvironmentId,
     step: (WorkflowId, StepId),
-    profile: AgentProfileId,
+    pub(crate) profile: AgentProfileId,
 }
 
 impl World {
@@ -107,6 +107,7 @@ impl World {
             id: &id,
             task_id: &self.task,
             environment_id: Some(&self.environment),
+            own_environment: false,
             client_id: id.as_str(),
             agent_profile_id: &self.profile,
             name: "Agent",

@@ -2,7 +2,7 @@
 
 use super::*;
 use model::clock::Timestamp;
-use model::ids::{SessionId, TaskId};
+use model::ids::TaskId;
 use model::message::{Author, MessageType};
 
 fn message(seq: i64, bytes: usize) -> Message {
