@@ -29,6 +29,6 @@ impl OrchestratorConfig {
     /// The folder of an environment's worktrees.
     #[must_use]
     pub fn environment_dir(&self, id: &model::ids::EnvironmentId) -> PathBuf {
-        self.data_dir.join("environments").join(id.as_str())
+        self.data_dir.join("worktrees").join(id.as_str())
     }
 }

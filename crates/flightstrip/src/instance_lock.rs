@@ -1,0 +1,56 @@
+//! One server per data directory: a locked file that names its holder.
+
+use anyhow::{Context, bail};
+use model::bounds;
+use model::ids::InstanceId;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often a held lock is tried.
+const TRY_EVERY: Duration = Duration::from_millis(100);
+
+/// Held while this server works on the data; the kernel frees it whatever happens to the process.
+pub(crate) struct InstanceLock {
+    _file: File,
+}
+
+/// Takes the lock, waiting at most `bounds::INSTANCE_LOCK_WAIT` for a server that is just ending.
+pub(crate) async fn take(dir: &Path, instance_id: &InstanceId) -> anyhow::Result<InstanceLock> {
+    let path = dir.join("instance.lock");
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .context("the instance lock cannot be opened")?;
+    let deadline = Instant::now() + bounds::INSTANCE_LOCK_WAIT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                tokio::time::sleep(TRY_EVERY).await;
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let _ = file.read_to_string(&mut holder); // the message is clear without it
+                bail!(
+                    "another server (instance {}) works on {}; stop it first, or use another --data-dir",
+                    holder.trim(),
+                    dir.display()
+                );
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context("the instance lock cannot be taken");
+            }
+        }
+    }
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .context("the instance lock cannot be written")?;
+    writeln!(file, "{instance_id}").context("the instance lock cannot be written")?;
+    Ok(InstanceLock { _file: file })
+}

@@ -1,0 +1,280 @@
+//! `flightstrip serve`: the order of start-up, and of the end.
+//!
+//! Instance lock → socket (health and a starting page) → migrate → end leftover agents and repair rows → converge
+//! summaries → open the API. Each step opens its gate of readiness. Shutdown goes the other way: clients are told,
+//! sessions flush and end, the database closes.
+
+use crate::cli::ServeOptions;
+use crate::clock::process_clock;
+use crate::control::{self, Control};
+use crate::{data_dir, demo, instance_lock, logging};
+use agentctl::process::LaunchContext;
+use anyhow::Context;
+use gateway::api::Api;
+use gateway::codes::Codes;
+use gateway::gateway::{Gateway, GatewayConfig};
+use gateway::hub::Hub;
+use gateway::readiness::{Gate, Readiness};
+use git::Git;
+use git::config::GitConfig;
+use model::clock::Clock;
+use model::event::EventHub;
+use model::ids::{InstanceId, UserId};
+use orchestrator::config::OrchestratorConfig;
+use orchestrator::orchestrator::Orchestrator;
+use projector::running::Projector;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use store::open::Store;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Runs the server until a signal ends it.
+pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
+    logging::start(&options.log, options.log_json)?;
+    let mut signals = Signals::new()?;
+    let name = if options.demo {
+        "flightstrip-demo"
+    } else {
+        "flightstrip"
+    };
+    let dir = data_dir::choose(options.data_dir.clone(), name)?;
+    data_dir::prepare(&dir)?;
+    let instance_id = InstanceId::generate();
+    let readiness = Arc::new(Readiness::default());
+    let _lock = tokio::select! {
+        lock = instance_lock::take(&dir, &instance_id) => lock?,
+        () = signals.next() => return Ok(ExitCode::SUCCESS),
+    };
+    readiness.open(Gate::InstanceLock);
+    let codes = Arc::new(Codes::default());
+    let mut config = GatewayConfig::new(options.listen);
+    config.allowed_hosts.clone_from(&options.allowed_hosts);
+    let gateway = Gateway::bind(config, Arc::clone(&readiness), codes)
+        .await
+        .with_context(|| {
+            format!(
+                "{} cannot be listened on; choose another address with --listen",
+                options.listen
+            )
+        })?;
+    let gateway = Arc::new(gateway);
+    let started = tokio::select! {
+        started = start(&options, &dir, &instance_id, &readiness, &gateway) => started?,
+        () = signals.next() => return Ok(ExitCode::SUCCESS),
+    };
+    announce(&gateway, &started)?;
+    let control = control::listen(&dir)?;
+    let answering = tokio::spawn(control::answer(
+        control,
+        Control {
+            gateway: Arc::clone(&gateway),
+            readiness: Arc::clone(&readiness),
+            owner: started.owner.clone(),
+            clock: started.store.clock(),
+        },
+    ));
+    if options.demo {
+        demo::seed(&started.orchestrator, &started.owner, &dir).await?;
+    }
+    signals.next().await;
+    tracing::info!("stopping; a second signal does not wait");
+    answering.abort();
+    let _ = answering.await; // aborted just now
+    tokio::select! {
+        () = stop(gateway, started) => Ok(ExitCode::SUCCESS),
+        () = signals.next() => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// What a started server consists of.
+struct Started {
+    store: Store,
+    orchestrator: Orchestrator,
+    owner: UserId,
+    projecting: CancellationToken,
+    projector: tokio::task::JoinHandle<()>,
+}
+
+async fn start(
+    options: &ServeOptions,
+    dir: &Path,
+    instance_id: &InstanceId,
+    readiness: &Readiness,
+    gateway: &Gateway,
+) -> anyhow::Result<Started> {
+    let clock = Arc::new(process_clock());
+    readiness.set_progress("opening the database");
+    let store = Store::open_sqlite(
+        &dir.join("flightstrip.db"),
+        Arc::clone(&clock) as Arc<dyn Clock>,
+    )
+    .await
+    .context("the database cannot be opened")?;
+    readiness.set_progress("bringing the database up to date");
+    store
+        .migrate()
+        .await
+        .context("the database could not be brought up to date")?;
+    if let Some(latest) = store
+        .latest_time()
+        .await
+        .context("the database cannot be read")?
+    {
+        clock.seed(latest);
+    }
+    readiness.open(Gate::DatabaseMigrated);
+
+    let hub = Arc::new(Hub::new(store.clock()));
+    let projector = Projector::new(store.clone(), Arc::clone(&hub) as Arc<dyn EventHub>);
+    let orchestrator = Orchestrator::new(
+        configuration(options, dir, instance_id)?,
+        store.clone(),
+        Arc::clone(&hub) as Arc<dyn EventHub>,
+        projector.clone(),
+        Git::new(GitConfig::new(std::env::vars_os())),
+    );
+    readiness.set_progress("ending leftover agents and repairing sessions");
+    let recovered = orchestrator.recover().await.context("recovery failed")?;
+    tracing::info!(
+        groups_ended = recovered.groups_ended,
+        sessions = recovered.sessions,
+        tasks = recovered.tasks,
+        environments = recovered.environments,
+        "recovered"
+    );
+    let owner = orchestrator
+        .ensure_owner()
+        .await
+        .context("the first workspace cannot be made")?;
+    readiness.open(Gate::RecoveryDone);
+
+    readiness.set_progress("bringing summaries up to date");
+    let converged = projector
+        .converge()
+        .await
+        .context("summaries cannot be read")?;
+    tracing::info!(
+        tasks = converged.tasks,
+        written = converged.written,
+        failed = converged.failed,
+        "summaries converged"
+    );
+    readiness.set_summaries_failed(converged.failed as u64);
+    readiness.open(Gate::SummariesConverged);
+
+    let projecting = CancellationToken::new();
+    let running = tokio::spawn(projector.clone().run(projecting.clone()));
+    readiness.set_progress("serving");
+    gateway.open(Api::new(
+        orchestrator.clone(),
+        projector,
+        hub,
+        instance_id.to_string(),
+    ));
+    Ok(Started {
+        store,
+        orchestrator,
+        owner: owner.id,
+        projecting,
+        projector: running,
+    })
+}
+
+fn configuration(
+    options: &ServeOptions,
+    dir: &Path,
+    instance_id: &InstanceId,
+) -> anyhow::Result<OrchestratorConfig> {
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
+    let pace = options
+        .demo_pace
+        .clone()
+        .map(|pace| ("FLIGHTSTRIP_DEMO_PACE".to_owned(), pace));
+    Ok(OrchestratorConfig {
+        data_dir: dir.to_path_buf(),
+        instance_id: instance_id.clone(),
+        launch: LaunchContext {
+            shim_program: program,
+            shim_args: vec!["agent-shim".into()],
+            server_env: std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+        },
+        demo_args: vec!["demo-agent".to_owned()],
+        demo_env: pace.into_iter().collect(),
+        live_agents: options
+            .max_agents
+            .map_or_else(agents_by_memory, |n| n as usize),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        home: std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .filter(|home| home.is_absolute()),
+    })
+}
+
+/// One agent per GiB of memory: real ones take 0.3 to 0.8 GB each.
+fn agents_by_memory() -> usize {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?
+            .trim()
+            .strip_suffix("kB")?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    });
+    kib.map_or(8, |kib| kib / (1024 * 1024)).clamp(4, 200)
+}
+
+/// Prints the address to open, and nothing else, to stdout.
+fn announce(gateway: &Gateway, started: &Started) -> anyhow::Result<()> {
+    let url = gateway.sign_in_url(&started.owner, started.store.now())?;
+    let mut out = std::io::stdout();
+    writeln!(out, "flightstrip is ready. Open:\n\n  {url}\n")
+        .context("the address cannot be printed")?;
+    writeln!(
+        out,
+        "The address signs one browser in, within 10 minutes. Another: flightstrip sign-in"
+    )
+    .and_then(|()| out.flush())
+    .context("the address cannot be printed")
+}
+
+/// Clients are told first, so that they see an ordinary restart; then sessions flush and end.
+async fn stop(gateway: Arc<Gateway>, started: Started) {
+    if let Ok(gateway) = Arc::try_unwrap(gateway) {
+        gateway.shutdown().await;
+    }
+    started.orchestrator.shutdown().await;
+    started.projecting.cancel();
+    let _ = started.projector.await; // it was told to end
+    started.store.close().await;
+}
+
+/// The two signals that ask for an end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("signals cannot be listened for");
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
