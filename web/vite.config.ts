@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { compressAssets } from "./build/compress-assets";
+import { compressAssets } from "./build/compress-assets.ts";
 
 /** Where `npm run dev` sends requests: a server started by hand. */
 const devServer = process.env.FLIGHTSTRIP_DEV_SERVER ?? "http://127.0.0.1:4600";

@@ -44,7 +44,10 @@ export function createAppStore(ui: Partial<UiState> = {}): AppStore {
   }));
 }
 
-/** One transaction: all of `recipe`, one notification, none if nothing changed. */
+/** One transaction: all of `recipe`, one notification, none if nothing changed. What it returns is ignored. */
 export function change(store: AppStore, recipe: (draft: AppState) => void): void {
-  store.setState(produce(store.getState(), recipe), true);
+  const next = produce(store.getState(), (draft) => {
+    recipe(draft);
+  });
+  store.setState(next, true);
 }

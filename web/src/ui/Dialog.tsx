@@ -13,6 +13,17 @@ interface DialogProps {
   width?: string;
 }
 
+/** The first field gets the keys; under a thumb it would raise the keyboard over what is to be read. */
+function focusFirstField(event: Event): void {
+  event.preventDefault();
+  const panel = event.currentTarget as HTMLElement;
+  const touch = window.matchMedia("(pointer: coarse)").matches;
+  const field = touch
+    ? null
+    : panel.querySelector<HTMLElement>("input:not([type=checkbox]), textarea, select");
+  (field ?? panel).focus();
+}
+
 /** A centred window; on a phone a sheet that fills the screen. */
 export function Dialog({ title, description, onClose, children, footer, width = "sm:w-140" }: DialogProps) {
   return (
@@ -20,8 +31,10 @@ export function Dialog({ title, description, onClose, children, footer, width = 
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-fade bg-(--scrim)" />
         <Radix.Content
+          tabIndex={-1}
+          onOpenAutoFocus={focusFirstField}
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
-          className={`fixed z-50 flex flex-col bg-surface shadow-float outline-none max-sm:inset-0 max-sm:animate-sheet max-sm:pt-[env(safe-area-inset-top)] sm:top-[12vh] sm:left-1/2 sm:max-h-[76vh] sm:max-w-[calc(100vw-32px)] sm:-translate-x-1/2 sm:animate-rise sm:rounded-2xl ${width}`}
+          className={`fixed z-50 flex flex-col bg-surface shadow-float outline-none max-sm:inset-0 max-sm:animate-sheet max-sm:pt-[env(safe-area-inset-top)] sm:top-[9vh] sm:left-1/2 sm:max-h-[82vh] sm:max-w-[calc(100vw-32px)] sm:-translate-x-1/2 sm:animate-rise sm:rounded-2xl ${width}`}
         >
           <header className="flex items-start gap-3 px-5 pt-4 pb-3">
             <div className="min-w-0 flex-1">

@@ -23,6 +23,12 @@ export function Sheet({ title, side, open, onOpenChange, children }: SheetProps)
         <Radix.Overlay className="fixed inset-0 z-30 animate-fade bg-(--scrim)" />
         <Radix.Content
           aria-describedby={undefined}
+          // Focus goes to the panel: a field in it would raise a phone's keyboard.
+          tabIndex={-1}
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           className={`fixed z-30 flex flex-col overflow-hidden overscroll-contain bg-sunken shadow-float outline-none ${SIDE[side]}`}
         >
           <Radix.Title className="sr-only">{title}</Radix.Title>

@@ -96,7 +96,7 @@ function Subject({ permission }: { permission: PermissionRequest }) {
         <EditView key={edit.path} edit={edit} />
       ))}
       {tool.input && !tool.edits?.length && (
-        <pre className="max-h-60 overflow-auto whitespace-pre-wrap break-all px-3 py-2.5 font-mono text-[12.5px]">
+        <pre className="max-h-60 overflow-auto whitespace-pre-wrap px-3 py-2.5 [overflow-wrap:anywhere] font-mono text-[12.5px]">
           {tool.input}
         </pre>
       )}

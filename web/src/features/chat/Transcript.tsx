@@ -42,11 +42,18 @@ export function Transcript({ session }: { session: Session }) {
     if (filled) virtualizer.scrollToEnd();
   }, [filled, virtualizer]);
 
-  const scrolled = () => {
+  // Rows are measured after they are drawn, so where the end is may change without a scroll.
+  const lookWhere = () => {
     const element = scroller.current;
-    if (!element) return;
-    setAway(!virtualizer.isAtEnd(END_PX));
-    if (element.scrollTop < OLDER_PX && transcript?.hasOlder) void commands.olderMessages(session.id);
+    if (element) setAway(element.scrollHeight - element.scrollTop - element.clientHeight > END_PX);
+  };
+  useEffect(lookWhere);
+
+  const scrolled = () => {
+    lookWhere();
+    const element = scroller.current;
+    if (element && element.scrollTop < OLDER_PX && transcript?.hasOlder)
+      void commands.olderMessages(session.id);
   };
   if (!transcript || (!transcript.loaded && !filled)) {
     return <NotLoaded sessionId={session.id} failed={transcript?.loading === "failed"} />;

@@ -30,6 +30,11 @@ const parser = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }) => escapeHtml(text),
+    link(token) {
+      return LINK.test(token.href)
+        ? Renderer.prototype.link.call(this, token)
+        : this.parser.parseInline(token.tokens);
+    },
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     checkbox: ({ checked }) => `<input type="checkbox" disabled ${checked ? "checked" : ""}> `,
     table(token) {
@@ -44,12 +49,15 @@ export function inertHtml(token: Token): string {
   return sanitize(parser.parser([token]));
 }
 
-/** Anything that claims to be HTML, made harmless. */
+/** Anything that claims to be HTML, made harmless. A page that cannot sanitise shows it as text. */
 export function sanitize(html: string): string {
+  if (!purify.isSupported) return escapeHtml(html);
   return purify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOWED_URI_REGEXP: LINK,
+    // Without this every value of these would have to look like a link.
+    ADD_URI_SAFE_ATTR: ["type", "start", "align"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
   });

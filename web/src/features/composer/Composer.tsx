@@ -1,5 +1,5 @@
 import { ArrowUp, Square } from "lucide-react";
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useAppState } from "~/app/use-app-state";
@@ -35,9 +35,6 @@ export function Composer({ session }: { session: Session }) {
     element.style.height = "auto";
     element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
   }, [text]);
-  useEffect(() => {
-    if (layout === "desktop") field.current?.focus({ preventScroll: true });
-  }, [layout]);
 
   const write = (next: string) => {
     setText(next);

@@ -12,8 +12,8 @@ import { Dialog } from "~/ui/Dialog";
 import { Field } from "~/ui/Field";
 import { Kbd } from "~/ui/Kbd";
 import { Notice } from "~/ui/Notice";
-import { SelectField } from "~/ui/SelectField";
 import { Switch } from "~/ui/Switch";
+import { AgentPicker } from "./AgentPicker";
 import { RepositoryPicker } from "./RepositoryPicker";
 import { StepPicker } from "./StepPicker";
 import { titleFrom } from "./task-title";
@@ -94,11 +94,11 @@ export function NewTaskDialog() {
             <textarea
               {...control}
               value={instructions}
-              rows={4}
+              rows={3}
               onKeyDown={createByKey}
               onChange={(event) => setInstructions(event.target.value)}
               placeholder="The agent gets this as its first prompt."
-              className="field min-h-24 resize-y leading-relaxed"
+              className="field min-h-20 resize-y leading-relaxed"
             />
           )}
         </Field>
@@ -115,26 +115,16 @@ export function NewTaskDialog() {
           )}
         </Field>
         <RepositoryPicker repositories={repositories} chosen={chosen} onChange={setChosen} />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Agent" hint={profiles.length === 0 ? "Add one in Settings first." : undefined}>
-            {(control) => (
-              <SelectField
-                {...control}
-                value={profileId ?? ""}
-                disabled={profiles.length === 0}
-                onChange={(event) => setProfileId(event.target.value)}
-              >
-                {profiles.map((profile) => (
-                  <option key={profile.id} value={profile.id}>
-                    {profile.name}
-                  </option>
-                ))}
-              </SelectField>
-            )}
-          </Field>
-          <StepPicker value={stepId} disabled={start} onChange={setStepId} />
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          <div className="sm:pt-5.5">
+            <Switch label="Start the agent now" checked={start} onChange={setStart} />
+          </div>
+          {start ? (
+            <AgentPicker profiles={profiles} value={profileId} onChange={setProfileId} />
+          ) : (
+            <StepPicker value={stepId} onChange={setStepId} />
+          )}
         </div>
-        <Switch label="Start the agent now" checked={start} onChange={setStart} />
         {problem && <Notice tone="error" title={problem} />}
       </form>
     </Dialog>

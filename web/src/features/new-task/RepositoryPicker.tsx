@@ -27,7 +27,7 @@ export function RepositoryPicker({ repositories, chosen, onChange }: RepositoryP
       {repositories.length === 0 ? (
         <NoRepositories />
       ) : (
-        <ul className="overflow-hidden rounded-lg border border-line-strong">
+        <ul className="max-h-50 overflow-y-auto rounded-lg border border-line-strong max-sm:max-h-62">
           {repositories.map((repository) => {
             const entry = chosen.find(({ id }) => id === repository.id);
             return (

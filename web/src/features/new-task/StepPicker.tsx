@@ -7,23 +7,21 @@ const NO_STEPS: Step[] = [];
 
 interface StepPickerProps {
   value: string | undefined;
-  /** A started task moves by itself. */
-  disabled: boolean;
   onChange(stepId: string | undefined): void;
 }
 
-export function StepPicker({ value, disabled, onChange }: StepPickerProps) {
+/** Where an unstarted task stands; a started one moves by itself. */
+export function StepPicker({ value, onChange }: StepPickerProps) {
   const steps = useAppState((state) => {
     const boards = Object.values(state.workspaces.workflows);
     return boards.find((board) => board.workspace_id === state.workspaces.current)?.steps ?? NO_STEPS;
   });
   return (
-    <Field label="Step" hint={disabled ? "A started task moves by itself." : undefined}>
+    <Field label="Step">
       {(control) => (
         <SelectField
           {...control}
           value={value ?? steps[0]?.id ?? ""}
-          disabled={disabled}
           onChange={(event) => onChange(event.target.value)}
         >
           {steps.map((step) => (

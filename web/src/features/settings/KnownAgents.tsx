@@ -70,7 +70,7 @@ export function KnownAgentRow({ agent, added, workspaceId }: KnownAgentRowProps)
           <Plus size={14} /> Add
         </Button>
       )}
-      {!agent.installed && <span className="text-faint text-xs">not found</span>}
+      {!added && !agent.installed && <span className="text-faint text-xs">not found</span>}
     </li>
   );
 }

@@ -1,5 +1,6 @@
 import { Ellipsis, TriangleAlert } from "lucide-react";
 import { type MouseEvent, memo } from "react";
+import { counted } from "~/format/numbers";
 import { placeAddress, taskPlace } from "~/places/place";
 import { go } from "~/places/use-place";
 import type { RowModel } from "~/rows/row-model";
@@ -74,9 +75,11 @@ export const TaskRow = memo(function TaskRow({
       </a>
       <RowFigures row={row} />
       <RowDetails row={row} />
-      <span className="z-1 justify-self-end text-xs">
-        {row.pullRequest && <PullRequestChip pullRequest={row.pullRequest} />}
-      </span>
+      {row.pullRequest && (
+        <span className="z-1 justify-self-end text-xs">
+          <PullRequestChip pullRequest={row.pullRequest} />
+        </span>
+      )}
       <button
         type="button"
         aria-label={`Actions for ${row.title}`}
@@ -112,20 +115,20 @@ function RowFigures({ row }: { row: RowModel }) {
 function RowDetails({ row }: { row: RowModel }) {
   const urgent = row.group === "needs_you";
   const details = [
-    row.age,
-    row.repositories.join(", "),
-    row.queued > 0 ? `${row.queued} queued` : "",
-    row.subagents > 0 ? `${row.subagents} ${row.subagents === 1 ? "subagent" : "subagents"}` : "",
-  ].filter(Boolean);
+    { text: row.age, look: "shrink-0" },
+    // Names give way first: figures cut short say nothing.
+    { text: row.repositories.join(", "), look: "min-w-6 truncate" },
+    { text: row.queued > 0 ? `${row.queued} queued` : "", look: "shrink-0" },
+    { text: row.subagents > 0 ? counted(row.subagents, "subagent") : "", look: "truncate" },
+  ].filter(({ text }) => text !== "");
   return (
-    <p className="num flex min-w-0 items-center gap-1.5 overflow-hidden whitespace-nowrap text-muted text-xs leading-4.5">
+    <p
+      className={`num flex min-w-0 items-center gap-1.5 overflow-hidden whitespace-nowrap text-muted text-xs leading-4.5 ${row.pullRequest ? "" : "col-span-2"}`}
+    >
       <span className={urgent ? "shrink-0 font-semibold text-tone" : "shrink-0"}>{row.reason}</span>
-      {details.map((detail, index) => (
-        <span
-          key={detail}
-          className={`before:mr-1.5 before:text-faint before:content-['·'] ${index === details.length - 1 ? "truncate" : "shrink-0"}`}
-        >
-          {detail}
+      {details.map(({ text, look }) => (
+        <span key={text} className={`before:mr-1.5 before:text-faint before:content-['·'] ${look}`}>
+          {text}
         </span>
       ))}
     </p>

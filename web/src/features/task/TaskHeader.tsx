@@ -1,4 +1,4 @@
-import { GitMerge, PanelRightClose, PanelRightOpen } from "lucide-react";
+import { GitMerge, PanelRightClose, PanelRightOpen, TriangleAlert } from "lucide-react";
 import { openDialog, setUi } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
 import { StateIcon } from "~/features/switcher/StateIcon";
@@ -58,7 +58,11 @@ export function StateChip({ row }: { row: RowModel }) {
       data-tone={row.reasonTone}
       className="inline-flex h-6 shrink-0 items-center gap-1.5 rounded-full border border-tone/35 bg-tone-soft px-2.5 font-medium text-tone text-xs [[data-tone=done]]:text-muted [[data-tone=idle]]:text-muted"
     >
-      <StateIcon state={row.state} size={13} />
+      {row.reasonTone === "error" && row.error ? (
+        <TriangleAlert size={13} />
+      ) : (
+        <StateIcon state={row.state} size={13} />
+      )}
       {row.reason}
     </span>
   );
