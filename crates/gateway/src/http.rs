@@ -64,6 +64,7 @@ pub(crate) fn router(state: Arc<State>, door: Door) -> Router {
     Router::new()
         .route("/livez", get(starting::livez))
         .route("/readyz", get(starting::readyz))
+        .route(starting::SCRIPT_PATH, get(starting::script))
         .fallback_service(open.with_state(Arc::clone(&state)))
         .layer(DefaultBodyLimit::max(bounds::HTTP_BODY_BYTES))
         .layer(from_fn_with_state(Arc::new(door), door::check))

@@ -10,7 +10,9 @@
 
 pub(crate) mod publish;
 pub(crate) mod registry;
+mod session_events;
 mod snapshot;
+mod workspace_events;
 
 use crate::client::{Client, ClientId};
 use crate::focus::Focus;

@@ -10,16 +10,16 @@ use wire::envelope::{ErrorCode, ErrorPayload, Retry};
 
 /// A request that is not carried out.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refusal(ErrorPayload);
+pub(crate) struct Refusal(Box<ErrorPayload>);
 
 impl Refusal {
     fn new(code: ErrorCode, retry: Retry, message: impl Into<String>) -> Self {
-        Self(ErrorPayload {
+        Self(Box::new(ErrorPayload {
             code,
             message: message.into(),
             details: None,
             retry,
-        })
+        }))
     }
 
     /// The frame or its payload is not what the action takes.
@@ -78,7 +78,7 @@ impl Refusal {
         self
     }
 
-    pub(crate) const fn payload(&self) -> &ErrorPayload {
+    pub(crate) fn payload(&self) -> &ErrorPayload {
         &self.0
     }
 }

@@ -1,7 +1,7 @@
 //! What is answered while the server starts: health, and a page that says how far it has come.
 
 use super::State;
-use crate::readiness::Readiness;
+use crate::readiness::{Gate, Readiness};
 use axum::Json;
 use axum::extract;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -24,13 +24,24 @@ pub(super) async fn readyz(extract::State(state): extract::State<Arc<State>>) ->
     (status, Json(state.readiness.report())).into_response()
 }
 
+/// Where the starting page's script is, before and after the API is open.
+pub(super) const SCRIPT_PATH: &str = "/starting.js";
+
+/// The script of the starting page.
+pub(super) async fn script() -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8")],
+        include_str!("starting.js"),
+    )
+}
+
 /// The answer to everything else until the API is open: a page for browsers, a sentence for programs.
 pub(super) fn not_ready(readiness: &Readiness, headers: &HeaderMap) -> Response {
-    let wants_page = headers
+    let accepts = headers
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok())
-        .is_some_and(|v| v.contains("text/html"));
-    let mut response = if wants_page {
+        .unwrap_or("");
+    let mut response = if accepts.contains("text/html") {
         (
             [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
             page(readiness),
@@ -44,37 +55,35 @@ pub(super) fn not_ready(readiness: &Readiness, headers: &HeaderMap) -> Response 
         .headers_mut()
         .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
-/// A page without scripts that loads itself again. The fragment of the address, with its one-time code, survives that.
+/// The page as things stand; its script keeps it up to date.
 fn page(readiness: &Readiness) -> String {
-    let report = readiness.report();
-    let mut page = String::from(
-        "<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=refresh content=1>
+    let mut page = String::from(PAGE_HEAD);
+    for gate in Gate::ALL {
+        let name = gate.as_str();
+        let class = if readiness.is_open(gate) { "open" } else { "" };
+        let _ = write!(
+            page,
+            "<li id={name} class=\"{class}\">{}</li>",
+            name.replace('_', " ")
+        ); // cannot fail
+    }
+    let progress = escape(&readiness.report().progress);
+    let _ = writeln!(
+        page,
+        "</ul><p id=progress>{progress}</p><script src={SCRIPT_PATH}></script>"
+    ); // cannot fail
+    page
+}
+
+const PAGE_HEAD: &str = "<!doctype html><html lang=en><meta charset=utf-8>
 <meta name=viewport content=\"width=device-width\"><meta name=color-scheme content=\"light dark\">
 <title>flightstrip is starting</title>
 <style>body{font:16px/1.6 system-ui,sans-serif;max-width:28rem;margin:18vh auto;padding:0 1.25rem}
-ul{list-style:none;padding:0}li{opacity:.55}li.open{opacity:1}p{min-height:1.6em}</style>
-<h1>flightstrip is starting</h1><ul>",
-    );
-    for gate in crate::readiness::Gate::ALL {
-        let (class, mark) = if readiness.is_open(gate) {
-            (" class=open", "✓")
-        } else {
-            ("", "·")
-        };
-        let _ = write!(
-            page,
-            "<li{class}>{mark} {}</li>",
-            gate.as_str().replace('_', " ")
-        ); // cannot fail
-    }
-    let _ = write!(page, "</ul><p>{}</p>\n", escape(&report.progress)); // cannot fail
-    page
-}
+ul{list-style:none;padding:0}li{opacity:.55}li::before{content:\"· \"}li.open{opacity:1}
+li.open::before{content:\"✓ \"}p{min-height:1.6em}</style>
+<h1>flightstrip is starting</h1><ul>";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")

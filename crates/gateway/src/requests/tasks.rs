@@ -116,7 +116,7 @@ async fn hydrate(api: &Api, tasks: &mut [Task]) {
 pub(super) async fn create(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let wanted: TaskCreate = parse(payload)?;
     require(call, Subject::Workspace(&wanted.workspace_id), Need::Write).await?;
-    let start = wanted.start_agent.then(|| StartAgent {
+    let start = wanted.start_agent.then_some(StartAgent {
         agent_profile_id: wanted.agent_profile_id,
         prompt: wanted.prompt,
     });

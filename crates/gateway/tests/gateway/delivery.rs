@@ -1,5 +1,6 @@
 //! What a client is sent while an agent speaks (GWY-01 … GWY-07), and what becomes of one that does not keep up.
 
+use crate::replica::Replica;
 use crate::server::{Client, Server};
 use crate::world::World;
 use anyhow::Result;
@@ -7,6 +8,7 @@ use flow::outbox::limits::Limits;
 use model::event::{Event, EventHub};
 use model::ids::SessionId;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 async fn open(client: &mut Client, session: &SessionId, capabilities: &[&str]) -> Result<()> {
@@ -18,43 +20,6 @@ async fn open(client: &mut Client, session: &SessionId, capabilities: &[&str]) -
         .await?;
     client.notified("session.pending_changed").await?;
     Ok(())
-}
-
-/// Applies frames as a client does, until a message is settled, and gives its text.
-async fn follow(client: &mut Client, id: &str) -> Result<String> {
-    let mut text = String::new();
-    loop {
-        let frame = client.next().await?;
-        let payload = &frame["payload"];
-        match frame["action"].as_str().unwrap_or_default() {
-            "session.message.added" | "session.message.updated"
-                if payload["message"]["id"] == id =>
-            {
-                payload["message"]["content"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .clone_into(&mut text);
-                if payload["message"]["streaming"] != true
-                    && frame["action"] == "session.message.updated"
-                {
-                    return Ok(text);
-                }
-            }
-            "session.message.appended" if payload["message_id"] == id => {
-                let held = model::text::utf16_len(&text) as u64;
-                let offset = payload["offset"].as_u64().unwrap_or(u64::MAX);
-                anyhow::ensure!(offset <= held, "a gap: {offset} beyond {held}");
-                let known = usize::try_from(held - offset)?;
-                let units: Vec<u16> = payload["text"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .encode_utf16()
-                    .collect();
-                text.push_str(&String::from_utf16(units.get(known..).unwrap_or(&[]))?);
-            }
-            _ => {}
-        }
-    }
 }
 
 #[tokio::test]
@@ -81,14 +46,12 @@ async fn appends_carry_only_what_is_missing() -> Result<()> {
 async fn gwy_05_both_kinds_of_client_end_with_what_the_store_has() -> Result<()> {
     let server = Server::start().await?;
     let world = World::new(&server).await?;
-    let (mut appending, mut whole) = (server.client().await?, server.client().await?);
-    open(&mut appending, &world.session, &["message_append"]).await?;
-    open(&mut whole, &world.session, &[]).await?;
-    let following = tokio::spawn(async move {
-        let one = follow(&mut appending, "m1").await?;
-        let two = follow(&mut whole, "m1").await?;
-        anyhow::Ok((one, two))
-    });
+    let mut readers = Vec::new();
+    for capabilities in [&["message_append"][..], &[]] {
+        let mut client = server.client().await?;
+        open(&mut client, &world.session, capabilities).await?;
+        readers.push((client, Replica::new(&world.session)));
+    }
     let mut message = world.say(&server, &world.session, "m1", "start ").await?;
     for number in 1..=200 {
         world
@@ -97,9 +60,48 @@ async fn gwy_05_both_kinds_of_client_end_with_what_the_store_has() -> Result<()>
     }
     let stored = world.settle(&server, &message.id).await?;
     assert_eq!(stored.content, message.content);
-    let (one, two) = following.await??;
-    assert_eq!(one, stored.content);
-    assert_eq!(two, stored.content);
+    let texts = BTreeMap::from([("m1".to_owned(), stored.content)]);
+    for (client, replica) in &mut readers {
+        replica.read_until(client, &texts).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn gwy_05_a_client_that_fell_behind_lists_once_and_ends_with_what_the_store_has() -> Result<()>
+{
+    const MESSAGES: usize = 2 * model::bounds::MESSAGE_STATE_KEYS;
+    let server = Server::start().await?;
+    let world = World::new(&server).await?;
+    let mut client = server.client().await?;
+    open(&mut client, &world.session, &["message_append"]).await?;
+    let mut messages = Vec::new();
+    for n in 0..MESSAGES {
+        messages.push(
+            world
+                .say(&server, &world.session, &format!("m{n}"), "start ")
+                .await?,
+        );
+    }
+    // Nobody reads meanwhile: the way to the client fills up, then its keys, then the oldest of them go.
+    let piece = "🦀text ".repeat(5_000);
+    for number in 1..=5 {
+        for message in &mut messages {
+            world.append(&server, message, number, &piece).await?;
+        }
+    }
+    let texts = messages
+        .iter()
+        .map(|message| (message.id.to_string(), message.content.clone()))
+        .collect();
+    let mut replica = Replica::new(&world.session);
+    replica.read_until(&mut client, &texts).await?;
+    assert!(
+        0 < replica.resyncs && replica.resyncs < 5,
+        "{} resyncs",
+        replica.resyncs
+    );
+    assert!(0 < replica.appends);
     Ok(())
 }
 

@@ -23,9 +23,7 @@ async fn health_and_a_page_are_there_before_the_api_is() -> Result<()> {
             .http("GET", path, &[("accept", "text/html,*/*")], "")
             .await?;
         assert_eq!(answer.status, 503, "{path}");
-        assert!(
-            answer.body.contains("instance lock") && answer.body.contains("http-equiv=refresh")
-        );
+        assert!(answer.body.contains("instance lock") && answer.body.contains("src=/starting.js"));
         assert!(
             answer.body.contains("migrating &lt;3 tables&gt;"),
             "{}",
@@ -33,6 +31,8 @@ async fn health_and_a_page_are_there_before_the_api_is() -> Result<()> {
         );
         assert_eq!(answer.header("retry-after"), "1");
     }
+    let script = server.http("GET", "/starting.js", &[], "").await?;
+    assert!(script.body.contains("location.reload()"));
     let answer = server
         .http(
             "POST",
