@@ -223,7 +223,8 @@ impl Agent {
         turn.remember(&json!({
             "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": text },
         }));
-        let (end, late) = match directive::parse(text) {
+        let script = self.options.script.as_deref().unwrap_or(text);
+        let (end, late) = match directive::parse(script) {
             Some(directives) => script::run(&turn, directives),
             None => (demo::run(&turn, text), Vec::new()),
         };

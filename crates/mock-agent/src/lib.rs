@@ -9,7 +9,8 @@
 //! stdin; each prompt runs in a thread of its own; [`peer::Peer`] is the only writer of stdout.
 //!
 //! Environment: `FLIGHTSTRIP_DEMO_STATE` names the folder that keeps sessions (without it they cannot be loaded);
-//! `FLIGHTSTRIP_DEMO_PACE` multiplies the demo's delays (`0`: none).
+//! `FLIGHTSTRIP_DEMO_PACE` multiplies the demo's delays (`0`: none); `FLIGHTSTRIP_DEMO_SCRIPT` holds directives that
+//! are played whatever the prompt says.
 
 pub mod agent;
 pub mod demo;

@@ -21,6 +21,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// Multiplies the demo's delays.
     pub pace: f64,
+    /// Directives to play whatever the prompt says: a demo shows people's words and still does something definite.
+    pub script: Option<String>,
 }
 
 impl Options {
@@ -39,6 +41,7 @@ impl Options {
             pace: variable("FLIGHTSTRIP_DEMO_PACE")
                 .and_then(|pace| pace.parse().ok())
                 .unwrap_or(1.0),
+            script: variable("FLIGHTSTRIP_DEMO_SCRIPT").filter(|script| !script.is_empty()),
             ..Self::default()
         };
         let mut args = args.into_iter();

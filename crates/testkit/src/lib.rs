@@ -1,1 +1,18 @@
-//! TODO
+//! What tests need: a running server as a real process, a WebSocket client, Git repositories, throwaway stores.
+//!
+//! Everything is real: real processes, sockets, files and Git. A test waits for the state that it needs, with a
+//! deadline that only a broken build reaches; it never sleeps.
+//!
+//! A dev-dependency only; the product never uses it.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indexing a JSON value by a missing name gives null"
+)]
+
+pub mod client;
+pub mod http;
+pub mod repository;
+pub mod server;
+pub mod store;
+pub mod waiting;

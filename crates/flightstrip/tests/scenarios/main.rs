@@ -1,0 +1,16 @@
+//! Scenarios through a running server: the real binary as a process, real agents' processes, real Git, real sockets.
+//!
+//! One test binary, so that the server's helpers are compiled once. Each module is one theme.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indexing a JSON value by a missing name gives null"
+)]
+
+mod bad_input;
+mod crash;
+mod flood;
+mod main_job;
+mod sends;
+mod support;
+mod transport;
