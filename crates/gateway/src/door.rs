@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// The names under which this server is reached.
@@ -27,14 +27,16 @@ enum Stranger {
 }
 
 impl Door {
-    /// Loopback names with `port` are known; `allowed_hosts` are further `Host` values, port included when there is one.
-    pub(crate) fn new(port: u16, allowed_hosts: &[String]) -> Self {
-        let allowed_hosts = allowed_hosts
+    /// Loopback names with the port of `address` are known, and `address` itself: a rebound name cannot pose as a number.
+    /// `allowed_hosts` are further `Host` values, port included when there is one.
+    pub(crate) fn new(address: SocketAddr, allowed_hosts: &[String]) -> Self {
+        let mut allowed_hosts: Vec<_> = allowed_hosts
             .iter()
             .map(|host| host.to_ascii_lowercase())
             .collect();
+        allowed_hosts.push(address.to_string());
         Self {
-            port,
+            port: address.port(),
             allowed_hosts,
         }
     }
@@ -126,7 +128,7 @@ mod tests {
 
     fn check(host: Option<&str>, origin: Option<&str>) -> Result<(), Stranger> {
         let door = Door::new(
-            4700,
+            "192.168.7.7:4700".parse().unwrap(),
             &["Flight.example:8443".to_owned(), "strip.example".to_owned()],
         );
         let mut headers = HeaderMap::new();
@@ -149,6 +151,7 @@ mod tests {
             "LOCALHOST:4700",
             "flight.example:8443",
             "strip.example",
+            "192.168.7.7:4700",
         ] {
             assert_eq!(check(Some(host), None), Ok(()), "{host}");
         }
@@ -160,6 +163,7 @@ mod tests {
             "localhost:",
             "localhost.evil.test:4700",
             "10.0.0.1:4700",
+            "192.168.7.7",
             "[::2]:4700",
             "flight.example",
             "127.0.0.1:4700:4700",

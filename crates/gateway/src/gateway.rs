@@ -16,7 +16,7 @@ use model::bounds;
 use model::clock::Timestamp;
 use model::ids::UserId;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -50,7 +50,7 @@ impl GatewayConfig {
 pub struct Gateway {
     address: SocketAddr,
     state: Arc<State>,
-    server: JoinHandle<()>,
+    server: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Gateway {
@@ -78,7 +78,7 @@ impl Gateway {
             connections: TaskTracker::new(),
             stop: CancellationToken::new(),
         });
-        let door = Door::new(address.port(), &config.allowed_hosts);
+        let door = Door::new(address, &config.allowed_hosts);
         let service = http::router(Arc::clone(&state), door)
             .into_make_service_with_connect_info::<Progress>();
         let stop = state.stop.clone();
@@ -89,6 +89,7 @@ impl Gateway {
                 tracing::error!(%error, "the listening socket failed");
             }
         });
+        let server = Mutex::new(Some(server));
         Ok(Self {
             address,
             state,
@@ -108,10 +109,12 @@ impl Gateway {
     /// When the system has no randomness to give.
     pub fn sign_in_url(&self, user_id: &UserId, now: Timestamp) -> Result<String, GatewayError> {
         let code = self.state.codes.issue(user_id, now)?;
-        Ok(format!(
-            "http://localhost:{}/#code={code}",
-            self.address.port()
-        ))
+        let (ip, port) = (self.address.ip(), self.address.port());
+        Ok(if ip.is_loopback() || ip.is_unspecified() {
+            format!("http://localhost:{port}/#code={code}")
+        } else {
+            format!("http://{}/#code={code}", self.address)
+        })
     }
 
     /// Opens the API and its gate. A second call changes nothing.
@@ -127,28 +130,36 @@ impl Gateway {
         self.state.readiness.open(Gate::ApiOpen);
     }
 
-    /// Ends every connection and stops listening; accepted requests finish first, within their bound.
-    pub async fn shutdown(mut self) {
+    /// Ends every connection and stops listening; accepted requests finish first, within their bound. A second call
+    /// waits for nothing.
+    pub async fn shutdown(&self) {
         self.state.stop.cancel();
         self.state.connections.close();
+        let server = self
+            .server
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(mut server) = server else { return };
         let drained = async {
             self.state.connections.wait().await;
             if let Some(api) = self.state.api.get() {
                 api.requests.close();
                 api.requests.wait().await;
             }
-            // The server's task ends when its last plain HTTP request is answered.
-            let _ = (&mut self.server).await;
+            // The server's task ends when its last plain HTTP request is answered; it has nothing to say.
+            let _ = (&mut server).await;
         };
         if timeout(bounds::GATEWAY_DRAIN + bounds::CLOSE_GRACE, drained)
             .await
             .is_err()
         {
+            let connections = self.state.connections.len();
             tracing::warn!(
-                connections = self.state.connections.len(),
-                "connections are cut: they did not end in time"
+                connections,
+                "connections and requests are cut: they did not end in time"
             );
+            server.abort();
         }
-        self.server.abort();
     }
 }

@@ -12,6 +12,7 @@
 
 pub mod client;
 pub mod http;
+pub mod in_process;
 pub mod repository;
 pub mod server;
 pub mod store;

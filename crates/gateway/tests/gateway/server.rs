@@ -1,6 +1,5 @@
 //! A gateway on a free port over a new store, and the two ways to talk to it: plain HTTP and the WebSocket.
 
-use agentctl::process::LaunchContext;
 use anyhow::{Context, Result, ensure};
 use flow::outbox::limits::Limits;
 use futures_util::{SinkExt, StreamExt};
@@ -9,18 +8,12 @@ use gateway::codes::Codes;
 use gateway::gateway::{Gateway, GatewayConfig};
 use gateway::hub::Hub;
 use gateway::readiness::{Gate, Readiness};
-use git::Git;
-use git::config::GitConfig;
 use model::clock::{Clock, NeverBack, Timestamp};
 use model::event::EventHub;
-use model::ids::{InstanceId, UserId, WorkspaceId};
+use model::ids::{UserId, WorkspaceId};
 use model::workspace::{Role, User, Workspace};
-use orchestrator::config::OrchestratorConfig;
-use orchestrator::orchestrator::Orchestrator;
-use projector::running::Projector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 use store::open::Store;
@@ -90,25 +83,8 @@ impl Server {
     /// Opens the API.
     pub(crate) fn open(&self) {
         let hub: Arc<dyn EventHub> = self.hub.clone();
-        let projector = Projector::new(self.store.clone(), Arc::clone(&hub));
-        let data_dir = self.dir.path().join("data");
-        let config = OrchestratorConfig {
-            data_dir,
-            instance_id: InstanceId::generate(),
-            launch: LaunchContext {
-                shim_program: "/nonexistent/flightstrip".into(),
-                shim_args: Vec::new(),
-                server_env: BTreeMap::new(),
-            },
-            demo_args: Vec::new(),
-            demo_env: Vec::new(),
-            live_agents: 1,
-            search_path: OsString::new(),
-            home: None,
-        };
-        let git = Git::new(GitConfig::new(std::env::vars_os()));
-        let orchestrator =
-            Orchestrator::new(config, self.store.clone(), hub, projector.clone(), git);
+        let (orchestrator, projector) =
+            testkit::in_process::orchestrator(&self.store, &hub, &self.dir.path().join("data"));
         let api = Api::new(
             orchestrator,
             projector,
