@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 import { compressAssets } from "./build/compress-assets.ts";
 
 /** Where `npm run dev` sends requests: a server started by hand. */
-const devServer = process.env.FLIGHTSTRIP_DEV_SERVER ?? "http://127.0.0.1:4600";
+const devServer = process.env.FLIGHTSTRIP_DEV_SERVER ?? "http://127.0.0.1:7447";
 
 export default defineConfig({
   plugins: [react(), tailwindcss(), compressAssets()],

@@ -16,6 +16,12 @@ export function shortAge(timestamp: string, nowMs: number): string {
   return `${Math.floor(age / WEEK_MS)} w`;
 }
 
+/** `waiting 4 min`; a request that just came is not waiting yet. */
+export function waitingAge(timestamp: string, nowMs: number): string {
+  const age = shortAge(timestamp, nowMs);
+  return age === "now" ? "just now" : `waiting ${age}`;
+}
+
 /** `3 s ago`, `4 min ago`, …: seconds matter for a measurement. */
 export function measuredAge(timestamp: string, nowMs: number): string {
   const age = Math.max(0, nowMs - Date.parse(timestamp));

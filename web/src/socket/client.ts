@@ -70,8 +70,8 @@ export class Client {
   /** With a code it is exchanged first; else the secret kept from before is tried. */
   async start(code: string | undefined): Promise<void> {
     if (code !== undefined && (await this.signIn(code))) return;
-    if (readSecret() === undefined) this.setSignIn({ phase: "signed_out" });
-    else await this.boot();
+    if (readSecret() !== undefined) await this.boot();
+    else if (code === undefined) this.setSignIn({ phase: "signed_out" });
   }
 
   /** Returns whether the code was good. A wrong one does not cost a secret that still works. */

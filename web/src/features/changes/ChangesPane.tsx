@@ -29,7 +29,7 @@ export function ChangesPane({ task, place, session }: ChangesPaneProps) {
     <section aria-label="Changes" className="flex min-h-0 flex-1 flex-col">
       <header className="flex h-12 shrink-0 items-center gap-2.5 px-4">
         <h2 className="font-semibold">Changes</h2>
-        {totals && <Totals {...totals} className="text-[13px]" />}
+        {totals && totals.additions + totals.deletions > 0 && <Totals {...totals} className="text-[13px]" />}
         <Measured repositories={repositories} session={session} />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain pb-6">

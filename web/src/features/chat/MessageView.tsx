@@ -13,8 +13,14 @@ import { TruncationNote } from "./TruncationNote";
 import { UnknownUpdate } from "./UnknownUpdate";
 import { UserMessage } from "./UserMessage";
 
+interface MessageViewProps {
+  message: Message;
+  /** The last row: only there something can still be under way. */
+  latest: boolean;
+}
+
 /** One row of a transcript, by what it is. A type this version does not know is shown as text. */
-export const MessageView = memo(function MessageView({ message }: { message: Message }) {
+export const MessageView = memo(function MessageView({ message, latest }: MessageViewProps) {
   const toolCall = message.type === "tool_call" ? toolCallOf(message) : undefined;
   if (toolCall) return <ToolCard toolCall={toolCall} />;
   const plan = message.type === "plan" ? planOf(message) : undefined;
@@ -23,7 +29,7 @@ export const MessageView = memo(function MessageView({ message }: { message: Mes
   if (permission) return <PermissionCard message={message} permission={permission} />;
   switch (message.type) {
     case "thought":
-      return <ThoughtView message={message} />;
+      return <ThoughtView message={message} live={latest && message.streaming === true} />;
     case "clarification_request":
       return <QuestionCard message={message} />;
     case "status":

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useNow } from "~/app/use-now";
-import { fullTime, shortAge } from "~/format/relative-time";
+import { fullTime, waitingAge } from "~/format/relative-time";
 import { Button } from "~/ui/Button";
 import { Kbd } from "~/ui/Kbd";
 import type { Message } from "~/wire/generated/Message";
@@ -59,7 +59,7 @@ function OpenPermission({ message, permission }: PermissionCardProps) {
           {permission.tool_call.title || "May the agent go on?"}
         </h3>
         <time title={fullTime(message.created_at)} className="num shrink-0 pt-0.5 text-muted text-xs">
-          waiting {shortAge(message.created_at, now)}
+          {waitingAge(message.created_at, now)}
         </time>
       </header>
       <Subject permission={permission} />

@@ -1,6 +1,6 @@
 import { MessageCircleQuestionMark } from "lucide-react";
 import { useNow } from "~/app/use-now";
-import { shortAge } from "~/format/relative-time";
+import { waitingAge } from "~/format/relative-time";
 import type { Message } from "~/wire/generated/Message";
 import { Markdown } from "./Markdown";
 import { isOpenRequest } from "./message-metadata";
@@ -19,7 +19,7 @@ export function QuestionCard({ message }: { message: Message }) {
         <MessageCircleQuestionMark size={17} className="text-tone" />
         Question
         <span className="num ml-auto font-normal text-muted text-xs">
-          {open ? `waiting ${shortAge(message.created_at, now)}` : message.status}
+          {open ? waitingAge(message.created_at, now) : message.status}
         </span>
       </h3>
       <div className="mt-2">

@@ -5,9 +5,8 @@ import type { Message } from "~/wire/generated/Message";
 import { Markdown } from "./Markdown";
 
 /** Reasoning: folded, with its newest line while it streams. */
-export function ThoughtView({ message }: { message: Message }) {
+export function ThoughtView({ message, live }: { message: Message; live: boolean }) {
   const [open, setOpen] = useState(false);
-  const live = message.streaming === true;
   return (
     <section aria-label="Thought">
       <button

@@ -48,7 +48,7 @@ export function ToolCard({ toolCall }: { toolCall: ToolCall }) {
       >
         <Icon size={15} className="text-muted" />
         <span className="shrink-0 font-medium">{toolCall.subagent ? "Subagent" : kindName}</span>
-        <span className="min-w-0 flex-1 truncate text-muted">{toolCall.title}</span>
+        <span className="min-w-0 flex-1 truncate text-muted">{withoutVerb(toolCall.title, kindName)}</span>
         {totals && <Totals {...totals} className="text-xs" />}
         <ToolStatus status={toolCall.status} />
         {hasDetail && (
@@ -58,6 +58,12 @@ export function ToolCard({ toolCall }: { toolCall: ToolCall }) {
       {open && <ToolDetail toolCall={toolCall} />}
     </section>
   );
+}
+
+/** Agents often begin a title with the verb that already stands before it. */
+function withoutVerb(title: string, verb: string): string {
+  const [first, ...rest] = title.split(" ");
+  return first?.toLowerCase() === verb.toLowerCase() && rest.length > 0 ? rest.join(" ") : title;
 }
 
 function ToolStatus({ status }: { status: string }) {

@@ -91,7 +91,7 @@ export function Transcript({ session }: { session: Session }) {
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {item.kind === "message" ? (
-                  <MessageView message={item.message} />
+                  <MessageView message={item.message} latest={index === items.length - 1} />
                 ) : (
                   <PendingSend send={item.send} taskId={session.task_id} sessionId={session.id} />
                 )}

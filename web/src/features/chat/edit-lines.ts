@@ -10,8 +10,8 @@ export interface EditLines {
 }
 
 export function editLines(edit: FileEdit): EditLines {
-  const before = edit.old_text ? edit.old_text.split("\n") : [];
-  const after = edit.new_text === "" ? [] : edit.new_text.split("\n");
+  const before = linesOf(edit.old_text ?? "");
+  const after = linesOf(edit.new_text);
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
   let end = 0;
@@ -23,6 +23,13 @@ export function editLines(edit: FileEdit): EditLines {
     end += 1;
   }
   return { removed: before.slice(start, before.length - end), added: after.slice(start, after.length - end) };
+}
+
+/** A line break ends a line; it does not begin another. */
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
 }
 
 export function editTotals(edits: readonly FileEdit[]): { additions: number; deletions: number } | undefined {

@@ -50,6 +50,6 @@ test("an edit shows only the lines that differ", () => {
     removed: ["2"],
     added: ["x", "y"],
   });
-  expect(editTotals([{ path: "a", new_text: "1\n2" }])).toEqual({ additions: 2, deletions: 0 });
+  expect(editTotals([{ path: "a", new_text: "1\n2\n" }])).toEqual({ additions: 2, deletions: 0 });
   expect(editLines({ path: "a", old_text: "same", new_text: "same" })).toEqual({ removed: [], added: [] });
 });

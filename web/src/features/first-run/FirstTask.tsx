@@ -2,6 +2,7 @@ import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { commands } from "~/app/runtime";
 import { titleFrom } from "~/features/new-task/task-title";
+import { DEMO_COMMAND } from "~/features/settings/profile-fields";
 import { taskPlace } from "~/places/place";
 import { go } from "~/places/use-place";
 import { failureText } from "~/socket/requests";
@@ -22,7 +23,8 @@ export function FirstTask({ workspaceId, repositories, profiles }: FirstTaskProp
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const repository = repositories[0];
-  const profile = profiles[0];
+  // An agent added by hand says more than the one that was there.
+  const profile = profiles.find(({ command }) => command !== DEMO_COMMAND) ?? profiles[0];
   const start = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);

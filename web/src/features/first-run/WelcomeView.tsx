@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { useAppState } from "~/app/use-app-state";
 import { useRepositories } from "~/features/new-task/use-repositories";
 import { AddRepository } from "~/features/settings/AddRepository";
+import { DEMO_COMMAND } from "~/features/settings/profile-fields";
 import { BrandMark } from "~/features/switcher/BrandMark";
 import { useProfiles } from "~/features/task/use-profiles";
 import { AgentStep } from "./AgentStep";
@@ -16,6 +17,7 @@ export function WelcomeView() {
   if (!workspaceId) return null;
   const hasAgent = profiles.length > 0;
   const hasRepository = repositories.length > 0;
+  const onlyDemo = profiles.every((profile) => profile.command === DEMO_COMMAND);
   return (
     <main className="min-h-0 flex-1 overflow-y-auto bg-surface">
       <div className="mx-auto flex max-w-160 flex-col px-6 py-[max(5vh,2rem)] max-sm:px-4 max-sm:py-6">
@@ -34,6 +36,7 @@ export function WelcomeView() {
             title="An agent"
             done={hasAgent ? profiles.map((profile) => profile.name).join(", ") : undefined}
             active={!hasAgent}
+            open={onlyDemo}
           >
             <AgentStep workspaceId={workspaceId} />
           </Step>
@@ -69,11 +72,13 @@ interface StepProps {
   /** What was chosen, once it was. */
   done: string | undefined;
   active: boolean;
+  /** Shows its choices although it is done. */
+  open?: boolean;
   last?: boolean;
   children: ReactNode;
 }
 
-function Step({ number, icon, title, done, active, last, children }: StepProps) {
+function Step({ number, icon, title, done, active, open, last, children }: StepProps) {
   const look = done
     ? "bg-review text-surface"
     : active
@@ -97,7 +102,7 @@ function Step({ number, icon, title, done, active, last, children }: StepProps) 
           {title}
           {done && <span className="truncate font-normal text-[13.5px] text-muted">{done}</span>}
         </h2>
-        {active && <div className="mt-3 animate-rise">{children}</div>}
+        {(active || open) && <div className="mt-3 animate-rise">{children}</div>}
       </div>
     </li>
   );

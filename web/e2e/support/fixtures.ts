@@ -1,0 +1,31 @@
+import { test as base, type Page } from "@playwright/test";
+import { TestRepository } from "./repository.ts";
+import { TestServer } from "./server.ts";
+
+interface Fixtures {
+  /** A fresh server; it ends with the test. */
+  server: TestServer;
+  /** A repository named `sample` with a README. */
+  repository: TestRepository;
+  /** The page, signed in by the printed address. */
+  app: Page;
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern.
+  server: async ({}, use) => {
+    const server = await TestServer.start({ env: { FLIGHTSTRIP_DEMO_PACE: "0" } });
+    await use(server);
+    await server.dispose();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  repository: async ({}, use) => {
+    const repository = await TestRepository.create("sample", { "README.md": "# Sample\n" });
+    await use(repository);
+    await repository.dispose();
+  },
+  app: async ({ page, server }, use) => {
+    await page.goto(server.printedAddress());
+    await use(page);
+  },
+});

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type AppStore, createAppStore } from "~/store/store";
+import { summaryOf, taskOf } from "~/store/tasks";
+import { aMessage, aSession, aSummary, aTask } from "~/testing/builders";
+import { FakeSocket } from "~/testing/fake-socket";
+import { HandScheduler } from "~/testing/hand-scheduler";
+import type { Boot } from "~/wire/generated/Boot";
+import type { Task } from "~/wire/generated/Task";
+import { Client, PROTOCOL } from "./client";
+import { Commands } from "./commands";
+import { keepSecret, readSecret } from "./secret";
+
+let store: AppStore;
+let frames: HandScheduler;
+let sockets: FakeSocket[];
+let client: Client;
+let reloads: number;
+let listed: Task[];
+let boot: Boot;
+let bootStatus: number;
+
+const socket = () => {
+  const newest = sockets.at(-1);
+  if (!newest) throw new Error("a socket was opened");
+  return newest;
+};
+
+function answer(action: string): unknown {
+  if (action === "task.list") return { tasks: listed };
+  if (action === "session.list") return { sessions: [aSession()] };
+  if (action === "message.add") return { message: aMessage({ id: "mine", author: "user" }) };
+  return { messages: [], has_more: false };
+}
+
+/** Opens the newest socket as a server would, and waits until the page is whole. */
+async function arrive(generation = "g1", protocol = PROTOCOL): Promise<void> {
+  const opened = socket();
+  opened.answer = answer;
+  opened.open();
+  opened.notify("hello", { server_generation: generation, protocol, features: [] });
+  await vi.waitFor(() => {
+    frames.frame();
+    expect(opened.actions()).toContain("task.list");
+    expect(store.getState().tasks.touched).toBeUndefined();
+  });
+}
+
+beforeEach(() => {
+  localStorage.clear();
+  keepSecret("secret");
+  store = createAppStore();
+  frames = new HandScheduler();
+  sockets = [];
+  reloads = 0;
+  listed = [];
+  bootStatus = 200;
+  boot = {
+    server_generation: "g1",
+    protocol: PROTOCOL,
+    version: "0",
+    user: { id: "u1", name: "me" },
+    known_agents: [],
+    workspaces: [
+      {
+        workspace: { id: "w1", revision: 1, name: "Home", created_at: "" },
+        role: "owner",
+        workflows: [],
+        repositories: [],
+        agent_profiles: [],
+        tasks: { tasks: [] },
+      },
+    ],
+  };
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify(boot), { status: bootStatus }));
+  client = new Client(store, {
+    openSocket: () => {
+      const next = new FakeSocket();
+      sockets.push(next);
+      return next;
+    },
+    schedule: frames.schedule,
+    now: () => 0,
+    reloadPage: () => {
+      reloads += 1;
+    },
+  });
+});
+
+afterEach(() => {
+  client.signOut();
+  vi.unstubAllGlobals();
+});
+
+describe("a connection", () => {
+  test("WEB-01 lists tasks and subscribes the workspace, and no session that is not open", async () => {
+    listed = [aTask({ status_summary: aSummary({ primary_session: { id: "s1", state: "RUNNING" } }) })];
+    await client.start(undefined);
+    await arrive();
+    expect(socket().actions()).toEqual(["client.hello", "workspace.subscribe", "task.list"]);
+    expect(taskOf(store.getState().tasks, "t1")?.title).toBe("A task");
+  });
+
+  test("that comes back subscribes open sessions before queued sends go", async () => {
+    await client.start(undefined);
+    await arrive();
+    client.attend({ taskId: "t1", sessionIds: ["s1"], focusedSession: "s1" });
+    socket().answer = undefined;
+    const sending = new Commands(client).send("t1", "s1", "mine", "hi");
+    socket().drop();
+    client.pageVisible();
+    await arrive();
+    await sending;
+    const actions = socket().actions();
+    expect(actions.indexOf("session.subscribe")).toBeLessThan(actions.indexOf("message.add"));
+    expect(store.getState().transcripts.bySession.s1?.sends).toEqual([]);
+    expect(store.getState().transcripts.bySession.s1?.rows.mine?.content).toBe("");
+  });
+
+  test("REC-04 that comes back repairs rows by one list", async () => {
+    listed = [aTask(), aTask({ id: "t2" })];
+    await client.start(undefined);
+    await arrive();
+    socket().drop();
+    listed = [aTask({ revision: 2, title: "renamed" })];
+    client.pageVisible();
+    await arrive();
+    expect(taskOf(store.getState().tasks, "t1")?.title).toBe("renamed");
+    expect(taskOf(store.getState().tasks, "t2")).toBeUndefined();
+  });
+
+  test("to a new run of the server believes its lower revisions", async () => {
+    listed = [aTask({ status_summary: aSummary({ revision: 900 }) })];
+    await client.start(undefined);
+    await arrive();
+    socket().drop();
+    boot = { ...boot, server_generation: "g2" };
+    listed = [aTask({ status_summary: aSummary({ revision: 3, queued_prompt_count: 4 }) })];
+    client.pageVisible();
+    await arrive("g2");
+    expect(summaryOf(store.getState().tasks, "t1")).toMatchObject({ revision: 3, queued_prompt_count: 4 });
+  });
+
+  test("to another contract loads the page anew", async () => {
+    await client.start(undefined);
+    socket().open();
+    socket().notify("hello", { server_generation: "g1", protocol: PROTOCOL + 1, features: [] });
+    expect(reloads).toBe(1);
+  });
+
+  test("SUM-07 a summary that is not newer changes nothing on its way through the batch", async () => {
+    listed = [aTask({ status_summary: aSummary({ revision: 5, queued_prompt_count: 1 }) })];
+    await client.start(undefined);
+    await arrive();
+    socket().notify("task.status_summary.updated", {
+      task_id: "t1",
+      workspace_id: "w1",
+      status_summary: aSummary({ revision: 5, queued_prompt_count: 9 }),
+    });
+    frames.frame();
+    expect(summaryOf(store.getState().tasks, "t1")?.queued_prompt_count).toBe(1);
+  });
+
+  test("a notification of a later version is ignored", async () => {
+    await client.start(undefined);
+    await arrive();
+    socket().notify("something.new", { a: 1 });
+    socket().notify("constructor", {});
+    frames.frame();
+    expect(store.getState().connection.phase).toBe("ready");
+  });
+});
+
+describe("signing in", () => {
+  test("a secret the server no longer takes is forgotten", async () => {
+    bootStatus = 401;
+    await client.start(undefined);
+    expect([store.getState().signIn.phase, readSecret()]).toEqual(["signed_out", undefined]);
+  });
+
+  test("a wrong code says so, and does not cost a secret that still works", async () => {
+    vi.stubGlobal("fetch", async (address: string) =>
+      address.includes("sign-in") ? new Response("{}", { status: 401 }) : new Response(JSON.stringify(boot)),
+    );
+    await client.start("wrong");
+    expect([store.getState().signIn.phase, readSecret()]).toEqual(["signed_in", "secret"]);
+    localStorage.clear();
+    await client.start("wrong");
+    expect(store.getState().signIn.problem).toContain("wrong");
+  });
+});
