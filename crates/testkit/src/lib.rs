@@ -1,4 +1,5 @@
-//! What tests need: a running server as a real process, a WebSocket client, Git repositories, throwaway stores.
+//! What tests need: a running server as a real process, a WebSocket client, Git repositories, throwaway stores, and a
+//! language model for real agents.
 //!
 //! Everything is real: real processes, sockets, files and Git. A test waits for the state that it needs, with a
 //! deadline that only a broken build reaches; it never sleeps.
@@ -16,4 +17,5 @@ pub mod in_process;
 pub mod repository;
 pub mod server;
 pub mod store;
+pub mod stub_model;
 pub mod waiting;
