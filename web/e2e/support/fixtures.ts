@@ -1,4 +1,6 @@
 import { test as base, type Page } from "@playwright/test";
+import { Api } from "./api.ts";
+import { Gates } from "./gates.ts";
 import { TestRepository } from "./repository.ts";
 import { TestServer } from "./server.ts";
 
@@ -7,8 +9,12 @@ interface Fixtures {
   server: TestServer;
   /** A repository named `sample` with a README. */
   repository: TestRepository;
+  /** Files that scripted agents wait for, so that no test waits for time. */
+  gates: Gates;
   /** The page, signed in by the printed address. */
   app: Page;
+  /** A second client with `repository` registered, for what a test does not prove by hand. */
+  api: Api;
 }
 
 export const test = base.extend<Fixtures>({
@@ -24,8 +30,20 @@ export const test = base.extend<Fixtures>({
     await use(repository);
     await repository.dispose();
   },
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  gates: async ({}, use) => {
+    const gates = await Gates.create();
+    await use(gates);
+    await gates.dispose();
+  },
   app: async ({ page, server }, use) => {
     await page.goto(server.printedAddress());
     await use(page);
+  },
+  api: async ({ browser, server, repository }, use) => {
+    const api = await Api.open(browser, server);
+    await api.addRepository(repository.path);
+    await use(api);
+    await api.close();
   },
 });

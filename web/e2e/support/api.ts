@@ -1,0 +1,131 @@
+import type { Browser, JSHandle, Page } from "@playwright/test";
+import type { RequestAction, RequestOf, ResponseOf } from "~/wire/actions";
+import type { AgentProfile } from "~/wire/generated/AgentProfile";
+import type { AgentProfileFields } from "~/wire/generated/AgentProfileFields";
+import type { Boot } from "~/wire/generated/Boot";
+import type { Task } from "~/wire/generated/Task";
+import type { TaskCreate } from "~/wire/generated/TaskCreate";
+import type { TestServer } from "./server.ts";
+
+type Ask = (action: string, payload: unknown) => Promise<unknown>;
+
+interface Talk {
+  boot: Boot;
+  ask: Ask;
+}
+
+/**
+ * A second client that speaks the wire, for what a test needs but does not prove by hand.
+ *
+ * It lives in a browser context of its own, since not every supported Node has a WebSocket: the page under test
+ * shares no socket, storage or focus with it.
+ */
+export class Api {
+  private repositoryId = "";
+  private made = 0;
+
+  private constructor(
+    private readonly page: Page,
+    private readonly talk: JSHandle<Talk>,
+    readonly workspaceId: string,
+  ) {}
+
+  static async open(browser: Browser, server: TestServer): Promise<Api> {
+    const address = new URL(await server.signInAddress());
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${address.origin}/livez`);
+    const talk = await page.evaluateHandle(beginTalk, address.hash.replace("#code=", ""));
+    const workspaceId = await talk.evaluate(({ boot }) => boot.workspaces[0]?.workspace.id ?? "");
+    return new Api(page, talk, workspaceId);
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+
+  async request<A extends RequestAction>(action: A, payload: RequestOf<A>): Promise<ResponseOf<A>> {
+    const answer = this.talk.evaluate(({ ask }, [name, carried]) => ask(name, carried), [
+      action,
+      payload,
+    ] as const);
+    return (await answer) as ResponseOf<A>;
+  }
+
+  /** Registers a repository; tasks made from now on work on it. */
+  async addRepository(path: string): Promise<void> {
+    const added = await this.request("repository.add", { workspace_id: this.workspaceId, path });
+    this.repositoryId = added.id;
+  }
+
+  async addProfile(fields: AgentProfileFields): Promise<AgentProfile> {
+    return this.request("agent_profile.create", { workspace_id: this.workspaceId, ...fields });
+  }
+
+  /** Makes a task on the repository. With a prompt the demo agent starts at once. */
+  async addTask(title: string, prompt?: string, more: Partial<TaskCreate> = {}): Promise<Task> {
+    this.made += 1;
+    const { task } = await this.request("task.create", {
+      workspace_id: this.workspaceId,
+      client_id: `task-${this.made}`,
+      title,
+      repositories: [{ repository_id: this.repositoryId }],
+      environment: "own",
+      start_agent: prompt !== undefined,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...more,
+    });
+    return task;
+  }
+
+  async task(taskId: string): Promise<Task> {
+    return (await this.request("task.get", { task_id: taskId })).task;
+  }
+
+  async tasks(): Promise<Task[]> {
+    return (await this.request("task.list", { workspace_id: this.workspaceId })).tasks;
+  }
+
+  async titled(title: string): Promise<Task> {
+    const task = (await this.tasks()).find((candidate) => candidate.title === title);
+    if (!task) throw new Error(`there is no task ${title}`);
+    return task;
+  }
+
+  /** The folder in which the task's agent works on its first repository. */
+  async worktree(title: string): Promise<string> {
+    const path = (await this.titled(title)).environments[0]?.repositories[0]?.worktree_path;
+    if (!path) throw new Error(`the task ${title} has no worktree`);
+    return path;
+  }
+}
+
+/** Runs in the page: signs in, opens a socket, and gives a function that asks and waits for the answer. */
+async function beginTalk(code: string): Promise<Talk> {
+  const headers = { "content-type": "application/json" };
+  const signIn = { method: "POST", headers, body: JSON.stringify({ code }) };
+  const { secret } = await (await fetch("/api/v1/sign-in", signIn)).json();
+  const answer = await fetch("/api/v1/boot", { headers: { authorization: `Bearer ${secret}` } });
+  const boot = (await answer.json()) as Boot;
+  const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws`, ["flightstrip.v1", secret]);
+  const waiting = new Map<string, { resolve(payload: unknown): void; reject(error: Error): void }>();
+  socket.onmessage = ({ data }) => {
+    const frame = JSON.parse(data);
+    const asked = waiting.get(frame.id);
+    waiting.delete(frame.id);
+    if (frame.type === "error") asked?.reject(new Error(JSON.stringify(frame.payload)));
+    else asked?.resolve(frame.payload);
+  };
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = () => reject(new Error("no socket"));
+  });
+  let asked = 0;
+  const ask: Ask = (action, payload) =>
+    new Promise((resolve, reject) => {
+      asked += 1;
+      waiting.set(`a${asked}`, { resolve, reject });
+      socket.send(JSON.stringify({ id: `a${asked}`, type: "request", action, payload }));
+    });
+  return { boot, ask };
+}
