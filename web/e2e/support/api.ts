@@ -92,6 +92,21 @@ export class Api {
     return task;
   }
 
+  /** Answers the newest open request of a task, as another person might. */
+  async answerFirst(taskId: string, kind: string): Promise<void> {
+    const [request] = (await this.request("task.pending", { task_id: taskId })).requests;
+    const option = request?.options.find((candidate) => candidate.kind === kind);
+    if (!request || !option) throw new Error("nothing to answer");
+    const { session_id, message_id, pending_id } = request;
+    await this.request("permission.respond", {
+      session_id,
+      message_id,
+      pending_id,
+      option_id: option.id,
+      cancelled: false,
+    });
+  }
+
   /** The folder in which the task's agent works on its first repository. */
   async worktree(title: string): Promise<string> {
     const path = (await this.titled(title)).environments[0]?.repositories[0]?.worktree_path;

@@ -25,13 +25,14 @@ export function HomeView() {
   return (
     <main className="flex flex-1 bg-surface">
       <EmptyState
+        level={1}
         icon={<MousePointerClick size={20} />}
         title={title}
         action={
           <>
             {needsYou > 0 && (
               <Button look="primary" onClick={goToNextThatNeedsYou}>
-                Open the next one <Kbd className="border-current text-inherit opacity-70">g n</Kbd>
+                Open the next one <Kbd className="border-current text-inherit">g n</Kbd>
               </Button>
             )}
             {layout === "desktop" ? (

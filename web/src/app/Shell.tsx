@@ -51,10 +51,10 @@ export function Shell() {
 function Sidebar() {
   const width = useAppState((state) => state.ui.switcherWidth);
   return (
-    <>
-      <aside style={{ width }} className="flex min-h-0 shrink-0 flex-col bg-sunken">
+    <aside aria-label="Sidebar" className="flex min-h-0 shrink-0">
+      <div style={{ width }} className="flex min-h-0 flex-col bg-sunken">
         <Switcher brand />
-      </aside>
+      </div>
       <Splitter
         label="Width of the task list"
         panel="before"
@@ -63,7 +63,7 @@ function Sidebar() {
         max={SWITCHER_MAX_PX}
         onResize={(switcherWidth) => setUi({ switcherWidth })}
       />
-    </>
+    </aside>
   );
 }
 

@@ -25,8 +25,9 @@ export function Menu({
   className = "",
   ...state
 }: MenuProps) {
+  // Not modal: a modal menu hides the page from readers while focus may still be in it.
   return (
-    <Radix.Root {...state}>
+    <Radix.Root modal={false} {...state}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

@@ -14,7 +14,7 @@ export function Tooltip({ text, keys, children }: { text: ReactNode; keys?: stri
           className="z-60 flex max-w-80 animate-fade items-center gap-2 break-words rounded-md bg-text px-2 py-1 text-surface text-xs shadow-float"
         >
           {text}
-          {keys && <Kbd className="border-current text-inherit opacity-70">{keys}</Kbd>}
+          {keys && <Kbd className="border-current text-inherit">{keys}</Kbd>}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -55,9 +55,9 @@ function OpenPermission({ message, permission }: PermissionCardProps) {
     >
       <header className="flex items-start gap-2.5">
         <ShieldQuestionMark size={19} className="mt-px text-tone" />
-        <h3 className="min-w-0 flex-1 break-words font-semibold text-[15px] leading-snug">
+        <h2 className="min-w-0 flex-1 break-words font-semibold text-[15px] leading-snug">
           {permission.tool_call.title || "May the agent go on?"}
-        </h3>
+        </h2>
         <time title={fullTime(message.created_at)} className="num shrink-0 pt-0.5 text-muted text-xs">
           {waitingAge(message.created_at, now)}
         </time>

@@ -6,13 +6,13 @@ export function PlanView({ plan }: { plan: Plan }) {
   const done = plan.entries.filter((entry) => entry.status === "completed").length;
   return (
     <section aria-label="Plan" className="rounded-xl border border-line px-3.5 py-2.5">
-      <h3 className="flex items-center gap-2 font-medium text-[13px]">
+      <h2 className="flex items-center gap-2 font-medium text-[13px]">
         <ListChecks size={15} className="text-muted" />
         Plan
         <span className="num ml-auto font-normal text-muted text-xs">
           {done} of {plan.entries.length}
         </span>
-      </h3>
+      </h2>
       <ul className="mt-2 flex flex-col gap-1.5 text-[13.5px]">
         {plan.entries.map((entry, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: an agent replaces the plan as a whole; entries have no id.

@@ -15,13 +15,13 @@ export function QuestionCard({ message }: { message: Message }) {
       data-tone={open ? "question" : "idle"}
       className={`rounded-xl border px-4 py-3 ${open ? "border-tone/50 bg-tone-soft" : "border-line"}`}
     >
-      <h3 className="flex items-center gap-2 font-semibold">
+      <h2 className="flex items-center gap-2 font-semibold">
         <MessageCircleQuestionMark size={17} className="text-tone" />
         Question
         <span className="num ml-auto font-normal text-muted text-xs">
           {open ? waitingAge(message.created_at, now) : message.status}
         </span>
-      </h3>
+      </h2>
       <div className="mt-2">
         <Markdown text={message.content} />
       </div>

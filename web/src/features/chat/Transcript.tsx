@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, MessageSquare } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { commands } from "~/app/runtime";
 import { useAppState } from "~/app/use-app-state";
 import { Button } from "~/ui/Button";
@@ -23,12 +23,13 @@ export function Transcript({ session }: { session: Session }) {
   const transcript = useAppState((state) => state.transcripts.bySession[session.id]);
   const items = useMemo(() => (transcript ? transcriptItems(transcript) : []), [transcript]);
   const scroller = useRef<HTMLDivElement>(null);
+  const keyAt = useCallback((index: number) => items[index]?.key ?? index, [items]);
   const [away, setAway] = useState(false);
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_ESTIMATE_PX,
-    getItemKey: (index) => items[index]?.key ?? index,
+    getItemKey: keyAt,
     gap: 16,
     paddingStart: 20,
     paddingEnd: 12,

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { walkTo } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
 import { useLayout } from "~/app/use-layout";
@@ -24,12 +24,18 @@ export function SwitcherList({ groups, workspaceId, openTaskId, onOpened }: Swit
   const scroller = useRef<HTMLDivElement>(null);
   const walked = useAppState((state) => state.ui.walked);
   const [menu, setMenu] = useState<MenuPoint>();
-  const items = listItems(groups);
+  const items = useMemo(() => listItems(groups), [groups]);
+  // Stable functions: a new one makes the virtualiser measure every row again, on every scroll.
+  const sizeOf = useCallback(
+    (index: number) => (items[index]?.kind === "group" ? GROUP_PX : ROW_PX[layout]),
+    [items, layout],
+  );
+  const keyAt = useCallback((index: number) => keyOf(items[index]), [items]);
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (items[index]?.kind === "group" ? GROUP_PX : ROW_PX[layout]),
-    getItemKey: (index) => keyOf(items[index]),
+    estimateSize: sizeOf,
+    getItemKey: keyAt,
     overscan: OVERSCAN,
     paddingEnd: 12,
   });

@@ -33,7 +33,15 @@ export function TaskRowMenu({ point, onClose }: { point: MenuPoint; onClose(): v
     <Menu
       open
       onOpenChange={(open) => !open && onClose()}
-      trigger={<span className="fixed size-0" style={{ left: point.x, top: point.y }} />}
+      trigger={
+        <button
+          type="button"
+          aria-label="Open menu"
+          tabIndex={-1}
+          className="pointer-events-none fixed size-0"
+          style={{ left: point.x, top: point.y }}
+        />
+      }
       className="w-76"
     >
       <MenuHeading>

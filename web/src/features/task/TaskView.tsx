@@ -61,7 +61,7 @@ function WideTask({ task, place, all, shown }: WideTaskProps) {
         <Chat task={task} session={shown} />
       </main>
       {open && (
-        <>
+        <aside aria-label="Changes of the task" className="flex min-h-0 shrink">
           <Splitter
             label="Width of changes"
             panel="after"
@@ -70,10 +70,10 @@ function WideTask({ task, place, all, shown }: WideTaskProps) {
             max={CHANGES_MAX_PX}
             onResize={(changesWidth) => setUi({ changesWidth })}
           />
-          <aside aria-label="Changes" style={{ width }} className="flex min-h-0 shrink flex-col bg-bg">
+          <div style={{ width }} className="flex min-h-0 shrink flex-col bg-bg">
             <ChangesPane task={task} place={place} session={shown} />
-          </aside>
-        </>
+          </div>
+        </aside>
       )}
     </div>
   );
@@ -127,6 +127,7 @@ function MissingTask({ place }: { place: TaskPlace }) {
   return (
     <main className="flex flex-1 bg-surface">
       <EmptyState
+        level={1}
         icon={<ListTodo size={20} />}
         title="There is no such task"
         action={<Button onClick={() => go({ kind: "home", workspaceId: place.workspaceId })}>Back</Button>}

@@ -50,28 +50,30 @@ function TaskTitle({ place }: { place: Extract<Place, { kind: "task" }> }) {
   if (!task || !row) return <span className="flex-1" />;
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            className="flex h-12 min-w-0 flex-1 items-center gap-2 rounded-lg px-1.5 text-left hover:bg-hover"
-          >
-            <span className="min-w-0 flex-1">
-              <span className="block truncate font-semibold text-[15px] leading-5">{row.title}</span>
-              <span data-tone={row.reasonTone} className="num block truncate text-muted text-xs">
-                <span className="font-medium text-tone [[data-tone=done]_&]:text-muted [[data-tone=idle]_&]:text-muted">
-                  {row.reason}
-                </span>{" "}
-                · {row.age}
+      <h1 className="min-w-0 flex-1">
+        <Menu
+          trigger={
+            <button
+              type="button"
+              className="flex h-12 w-full items-center gap-2 rounded-lg px-1.5 text-left hover:bg-hover"
+            >
+              <span className="min-w-0 flex-1">
+                <span className="block truncate font-semibold text-[15px] leading-5">{row.title}</span>
+                <span data-tone={row.reasonTone} className="num block truncate text-muted text-xs">
+                  <span className="font-medium text-tone [[data-tone=done]_&]:text-muted [[data-tone=idle]_&]:text-muted">
+                    {row.reason}
+                  </span>{" "}
+                  · {row.age}
+                </span>
               </span>
-            </span>
-            <ChevronDown size={17} className="text-muted" />
-            <span className="sr-only">Sessions</span>
-          </button>
-        }
-      >
-        <SessionItems place={place} />
-      </Menu>
+              <ChevronDown size={17} className="text-muted" />
+              <span className="sr-only">Sessions</span>
+            </button>
+          }
+        >
+          <SessionItems place={place} />
+        </Menu>
+      </h1>
       <TaskMenu task={task} />
     </>
   );
