@@ -11,13 +11,13 @@ use crate::error::GatewayError;
 use crate::http::{self, State};
 use crate::listener::{CountingListener, Progress};
 use crate::readiness::{Gate, Readiness};
+use axum::serve::Listener;
 use flow::outbox::limits::Limits;
 use model::bounds;
 use model::clock::Timestamp;
 use model::ids::UserId;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,7 @@ impl Gateway {
             address: config.listen,
             source,
         };
-        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let listener = CountingListener::bind(config.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let state = Arc::new(State {
             readiness,
@@ -83,8 +83,8 @@ impl Gateway {
             .into_make_service_with_connect_info::<Progress>();
         let stop = state.stop.clone();
         let server = tokio::spawn(async move {
-            let serving = axum::serve(CountingListener(listener), service)
-                .with_graceful_shutdown(stop.cancelled_owned());
+            let serving =
+                axum::serve(listener, service).with_graceful_shutdown(stop.cancelled_owned());
             if let Err(error) = serving.await {
                 tracing::error!(%error, "the listening socket failed");
             }

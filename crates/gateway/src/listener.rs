@@ -1,10 +1,13 @@
 //! The listening socket, with a count of the bytes each connection has taken.
 //!
 //! A large frame over a slow line takes longer than [`model::bounds::WRITE_STALL`]; closing it then would make that
-//! client reconnect for ever (GWY-07). The WebSocket layer cannot say how far a frame has got, the socket can.
+//! client reconnect for ever (GWY-07). The WebSocket layer cannot say how far a frame has got, the socket can, in steps
+//! of its send buffer: that is why the buffer is small. What waits for a slow peer then waits in its outbox, where newer
+//! states replace older ones.
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use model::bounds;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -12,7 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+/// Connections that wait to be accepted; the system's own usual number.
+const BACKLOG: u32 = 1_024;
 
 /// Bytes that the peer's side has taken so far.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +37,22 @@ impl Connected<IncomingStream<'_, CountingListener>> for Progress {
 }
 
 /// A TCP listener whose connections count.
-pub(crate) struct CountingListener(pub(crate) TcpListener);
+pub(crate) struct CountingListener(TcpListener);
+
+impl CountingListener {
+    /// Listens on `address`. Its connections inherit the small send buffer.
+    pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = if address.is_ipv4() {
+            TcpSocket::new_v4()
+        } else {
+            TcpSocket::new_v6()
+        }?;
+        socket.set_reuseaddr(true)?;
+        socket.set_send_buffer_size(bounds::SEND_BUFFER_BYTES)?;
+        socket.bind(address)?;
+        Ok(Self(socket.listen(BACKLOG)?))
+    }
+}
 
 impl Listener for CountingListener {
     type Io = CountingStream;

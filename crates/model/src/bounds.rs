@@ -186,6 +186,10 @@ pub const LIVE_TEXT_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 pub const PING_EVERY: Duration = Duration::from_secs(20);
 /// Silence after which a connection is dead. Overflow: close 4002.
 pub const DEAD_AFTER: Duration = Duration::from_secs(45);
+/// What the system may hold of one connection's writes. Small, because what lies there can no longer be replaced by a
+/// newer state, and because a slow peer shows progress only in steps of a part of it; large enough for 1 MB/s over a
+/// line of 100 ms.
+pub const SEND_BUFFER_BYTES: u32 = 128 * 1024;
 /// A write without progress. Overflow: close 4002.
 pub const WRITE_STALL: Duration = Duration::from_secs(10);
 /// How long a closed connection waits for the peer's own close, so that the code arrives.

@@ -2,7 +2,7 @@
 //!
 //! Plain data over `now`. A peer is *silent* when nothing came from it for [`bounds::DEAD_AFTER`], pongs included, while
 //! this side was listening; it is *stalled* when frames wait and its socket took not one byte for
-//! [`bounds::WRITE_STALL`]. A slow peer that keeps taking bytes is neither, however large the frame (GWY-07).
+//! [`bounds::WRITE_STALL`]. A slow peer that keeps taking what waits is neither, however large the frame (GWY-07).
 
 use model::bounds;
 use std::time::Duration;
@@ -53,11 +53,13 @@ impl Pulse {
     }
 
     pub(super) fn check(&mut self, now: Instant, activity: Activity) -> Verdict {
-        if activity.bytes != self.bytes || !activity.writing {
-            self.bytes = activity.bytes;
+        let took = activity.bytes != self.bytes;
+        self.bytes = activity.bytes;
+        if took || !activity.writing {
             self.moved = now;
         }
-        if !activity.listening {
+        // A full socket takes more only when the other side has acknowledged some: its pong may be far behind.
+        if took && activity.writing || !activity.listening {
             self.heard = now;
         }
         if bounds::WRITE_STALL <= now.duration_since(self.moved) {
@@ -125,7 +127,6 @@ mod tests {
         let mut pulse = Pulse::new(start);
         for second in 1..60 {
             let now = start + Duration::from_secs(second);
-            pulse.heard(now);
             let slow = Activity {
                 bytes: second,
                 writing: true,
