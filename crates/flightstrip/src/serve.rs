@@ -231,18 +231,19 @@ fn agents_by_memory() -> usize {
     kib.map_or(8, |kib| kib / (1024 * 1024)).clamp(4, 200)
 }
 
-/// Prints the address to open, and nothing else, to stdout.
+/// Prints the address to open, and nothing else, to stdout. A server whose output nobody reads serves all the same:
+/// `flightstrip sign-in` prints another address.
 fn announce(gateway: &Gateway, started: &Started) -> anyhow::Result<()> {
     let url = gateway.sign_in_url(&started.owner, started.store.now())?;
+    let text = format!(
+        "flightstrip is ready. Open:\n\n  {url}\n\n\
+         The address signs one browser in, within 10 minutes. Another: flightstrip sign-in\n"
+    );
     let mut out = std::io::stdout();
-    writeln!(out, "flightstrip is ready. Open:\n\n  {url}\n")
-        .context("the address cannot be printed")?;
-    writeln!(
-        out,
-        "The address signs one browser in, within 10 minutes. Another: flightstrip sign-in"
-    )
-    .and_then(|()| out.flush())
-    .context("the address cannot be printed")
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        tracing::warn!(%error, "the address could not be printed");
+    }
+    Ok(())
 }
 
 /// Clients are told first, so that they see an ordinary restart; then sessions flush and end.

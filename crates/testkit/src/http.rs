@@ -47,7 +47,9 @@ pub async fn send(
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await?;
     let text = String::from_utf8_lossy(&bytes);
-    let (head, body) = text.split_once("\r\n\r\n").context("no HTTP answer")?;
+    let (head, body) = text
+        .split_once("\r\n\r\n")
+        .with_context(|| format!("no HTTP answer to {method} {path}: {text:?}"))?;
     let status = head
         .split(' ')
         .nth(1)

@@ -14,8 +14,10 @@
 pub mod client;
 pub mod http;
 pub mod in_process;
+pub mod recorder;
 pub mod repository;
 pub mod server;
 pub mod store;
+pub mod story;
 pub mod stub_model;
 pub mod waiting;

@@ -194,7 +194,9 @@ impl Server {
     /// When the server is not reached, or does not answer JSON with 200.
     pub async fn get(&self, path: &str) -> Result<Value> {
         let bearer = format!("Bearer {}", self.secret);
-        let answer = http::send(self.port, "GET", path, &[("Authorization", &bearer)], "").await?;
+        let answer = http::send(self.port, "GET", path, &[("Authorization", &bearer)], "")
+            .await
+            .with_context(|| format!("its log:\n{}", self.log()))?;
         ensure!(answer.status == 200, "{path}: {answer:?}");
         serde_json::from_str(&answer.body)
             .with_context(|| format!("{path}: no JSON: {}", answer.body))

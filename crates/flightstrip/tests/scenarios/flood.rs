@@ -1,1 +1,118 @@
-//! To be written.
+//! An agent that writes without end while the database is stalled: memory stays flat, nothing is lost.
+
+use crate::support::Bench;
+use anyhow::{Context, Result};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use testkit::waiting::until;
+
+/// Another process that holds the database's write lock, as a backup or a curious person would.
+struct Locker {
+    child: Child,
+}
+
+impl Locker {
+    fn hold(database: &std::path::Path) -> Result<Self> {
+        let program = "import sqlite3, sys\n\
+             db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+             db.execute('BEGIN IMMEDIATE')\n\
+             print('held', flush=True)\n\
+             sys.stdin.readline()\n\
+             db.execute('ROLLBACK')\n";
+        let mut child = Command::new("python3")
+            .args(["-c", program])
+            .arg(database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("python3 cannot be started")?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
+        anyhow::ensure!(line.trim() == "held", "the lock was not taken: {line}");
+        Ok(Self { child })
+    }
+
+    fn release(mut self) -> Result<()> {
+        self.child
+            .stdin
+            .take()
+            .context("no stdin")?
+            .write_all(b"\n")?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+/// The text that the scripted agent streams: see `mock_agent::directive::stream_chunk`.
+fn expected(count: usize, bytes: usize) -> String {
+    (0..count)
+        .map(|number| mock_agent::directive::stream_chunk(number, bytes))
+        .collect()
+}
+
+/// STR-04's ground: 30,000 chunks, byte for byte, with the database locked in the middle for longer than SQLite waits.
+#[tokio::test]
+async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Result<()> {
+    const CHUNKS: usize = 30_000;
+    const BYTES: usize = 200;
+    let mut bench = Bench::new().await?;
+    let gate = tempfile::tempdir()?;
+    let go = gate.path().join("go");
+    let prompt = format!("/wait-file {}\n/stream {CHUNKS} {BYTES}", go.display());
+    let task = bench.start_task("Flood", &prompt).await?;
+    bench
+        .summary(&task, "work", |s| s["foreground_activity"] == "generating")
+        .await?;
+    let session = bench.session(&task).await?;
+    let before = bench.server.resident_bytes()?;
+
+    let locker = Locker::hold(&bench.server.data_dir().join("flightstrip.db"))?;
+    std::fs::write(&go, "")?;
+    // Until the server itself says that a stream waits: its own patience with the lock is over then.
+    until("a stream that waits", async || {
+        Ok(bench.server.log().contains("a stream waits").then_some(()))
+    })
+    .await?;
+    let stalled = bench.server.resident_bytes()?;
+    locker.release()?;
+
+    bench.settled(&task).await?;
+    let text = content(&mut bench, &session).await?;
+    let wanted = expected(CHUNKS, BYTES);
+    assert_eq!(text.len(), wanted.len());
+    assert!(text == wanted, "the text differs");
+    let grown = stalled.saturating_sub(before);
+    // 4 MiB may stand in the hand-off, 1 MiB in the coalescer; the rest is the allocator's. All of it would be 6 MB of
+    // text in well over 10 MB of lines and events.
+    assert!(grown < 24 * 1024 * 1024, "{grown} bytes grew while stalled");
+    bench.server.stop().await
+}
+
+/// The content endpoint gives what a list cuts.
+#[tokio::test]
+async fn a_long_answer_is_cut_in_lists_and_whole_by_http() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench.start_task("Long", "/stream 2000 200").await?;
+    bench.settled(&task).await?;
+    let session = bench.session(&task).await?;
+    let whole = content(&mut bench, &session).await?;
+    assert!(whole == expected(2000, 200), "{} bytes", whole.len());
+    bench.server.stop().await
+}
+
+/// The whole text of a session's first answer: lists cut it, HTTP does not.
+async fn content(bench: &mut Bench, session: &str) -> Result<String> {
+    let transcript = bench.transcript(session).await?;
+    let row = transcript
+        .iter()
+        .find(|row| row["author"] == "agent")
+        .context("no answer")?;
+    assert_eq!(row["content_truncated"], true);
+    let id = row["id"].as_str().context("no id")?;
+    let bearer = format!("Bearer {}", bench.server.secret());
+    let path = format!("/api/v1/messages/{id}/content");
+    let port = bench.server.port();
+    let whole = testkit::http::send(port, "GET", &path, &[("Authorization", &bearer)], "").await?;
+    assert_eq!(whole.status, 200);
+    Ok(whole.body)
+}

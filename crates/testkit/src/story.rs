@@ -1,0 +1,603 @@
+//! A story about tasks, told with the store's own functions: what tests of the store and the projector read like.
+//!
+//! Each verb is one committed transaction that marks the tasks it concerns, as the product's own commands do; nothing
+//! is published. What no verb says, [`Story::change`] does.
+//!
+//! A test is a function over a [`Story`]; [`crate::on_every_engine`] runs it on each engine.
+
+use crate::store::ThrowawayStore;
+use ::store::authority::{self, LoadedTask};
+use ::store::messages::{self, NewMessage, Place};
+use ::store::open::Store;
+use ::store::sessions::{self, NewSession};
+use ::store::snapshots::{self, RecordOutcome};
+use ::store::sql::Statement;
+use ::store::tasks::{self, NewTask};
+use ::store::turns::{self, NewTurn};
+use ::store::tx::WriteTx;
+use ::store::{environments, profiles, repositories, summaries, workspaces};
+use anyhow::{Context, Result};
+use model::agent::AgentProfile;
+use model::clock::Timestamp;
+use model::environment::{EnvironmentRepository, EnvironmentState};
+use model::git::{GitSnapshot, GitStatus, GitTotals, SnapshotTrigger};
+use model::ids::{
+    AgentProfileId, EnvironmentId, EnvironmentRepositoryId, MessageId, PendingId, RepositoryId,
+    SessionId, SnapshotId, StepId, TaskId, TurnId, UserId, WorkflowId, WorkspaceId,
+};
+use model::message::{Author, MessageType};
+use model::summary::{SummaryPayload, TaskStatusSummary};
+use model::workspace::{Repository, Step, User, Workflow, Workspace};
+use std::collections::BTreeMap;
+
+/// A workspace with a board of three steps, one agent profile and one registered repository.
+pub struct Story {
+    /// The database it happens in.
+    pub db: ThrowawayStore,
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// The board.
+    pub workflow: WorkflowId,
+    /// Its columns; the last means done.
+    pub steps: [StepId; 3],
+    /// How agents are started.
+    pub profile: AgentProfileId,
+    /// The registered repository.
+    pub repository: RepositoryId,
+}
+
+/// A request row and its identity.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Its row.
+    pub message_id: MessageId,
+    /// Its identity.
+    pub pending_id: PendingId,
+}
+
+/// An observation to store. [`Look::at`] gives a clean root repository; tests change the fields they care about.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The repository; absent for the root.
+    pub repository: Option<String>,
+    /// When it began to look.
+    pub at: Timestamp,
+    /// What made it.
+    pub by: SnapshotTrigger,
+    /// The session that caused it.
+    pub session: Option<SessionId>,
+    /// Lines added; the other totals follow from it.
+    pub additions: u64,
+    /// Whether a base was found.
+    pub base_resolvable: bool,
+    /// Whether it lists its files.
+    pub detailed: bool,
+}
+
+impl Look {
+    /// A look of the live monitor at a root repository with `additions` new lines in one file.
+    #[must_use]
+    pub const fn at(at: Timestamp, additions: u64) -> Self {
+        Self {
+            repository: None,
+            at,
+            by: SnapshotTrigger::LiveMonitor,
+            session: None,
+            additions,
+            base_resolvable: true,
+            detailed: false,
+        }
+    }
+
+    /// The row this look makes.
+    #[must_use]
+    pub fn snapshot(&self, environment_id: &EnvironmentId) -> GitSnapshot {
+        let file = model::git::FileChange {
+            path: "src/lib.rs".to_owned(),
+            old_path: None,
+            kind: model::git::FileChangeKind::Modified,
+            additions: self.additions,
+            deletions: 0,
+            binary: false,
+        };
+        GitSnapshot {
+            id: SnapshotId::generate(),
+            environment_id: environment_id.clone(),
+            session_id: self.session.clone(),
+            triggered_by: self.by,
+            status: GitStatus {
+                repository_name: self.repository.clone(),
+                timestamp: self.at,
+                branch: Some("work".to_owned()),
+                remote_branch: None,
+                head_commit: Some("c0ffee".to_owned()),
+                base_commit: Some("ba5e".to_owned()),
+                base_branch: Some("main".to_owned()),
+                base_resolvable: self.base_resolvable,
+                totals: GitTotals {
+                    additions: self.additions,
+                    deletions: 0,
+                    changed_files: u64::from(0 < self.additions),
+                    ahead: Some(1),
+                    behind: Some(0),
+                },
+                files: self.detailed.then(|| vec![file]),
+                truncated: false,
+            },
+        }
+    }
+}
+
+impl Story {
+    /// The beginning, on SQLite.
+    ///
+    /// # Errors
+    /// When the store cannot be made; so for every function here.
+    pub async fn sqlite() -> Result<Self> {
+        Self::begin(ThrowawayStore::sqlite().await?).await
+    }
+
+    async fn begin(db: ThrowawayStore) -> Result<Self> {
+        let story = Self {
+            db,
+            workspace: WorkspaceId::generate(),
+            workflow: WorkflowId::generate(),
+            steps: [StepId::generate(), StepId::generate(), StepId::generate()],
+            profile: AgentProfileId::generate(),
+            repository: RepositoryId::generate(),
+        };
+        let names = ["Backlog", "Doing", "Done"];
+        let steps = story.steps.iter().zip(names).zip(0..);
+        let workflow = Workflow {
+            id: story.workflow.clone(),
+            workspace_id: story.workspace.clone(),
+            revision: 1,
+            name: "Board".to_owned(),
+            steps: steps
+                .map(|((id, name), position)| Step {
+                    id: id.clone(),
+                    name: name.to_owned(),
+                    position,
+                    on_turn_start: None,
+                    on_turn_complete: None,
+                })
+                .collect(),
+        };
+        story
+            .change(&[], async |tx| {
+                let now = tx.now();
+                let owner = User {
+                    id: UserId::generate(),
+                    name: "Owner".to_owned(),
+                };
+                workspaces::insert_user(tx, &owner, now).await?;
+                let workspace = Workspace {
+                    id: story.workspace.clone(),
+                    revision: 1,
+                    name: "Workspace".to_owned(),
+                    created_at: now,
+                };
+                workspaces::insert(tx, &workspace, &owner.id).await?;
+                workspaces::insert_workflow(tx, &workflow, 0).await?;
+                profiles::insert(tx, &story.agent_profile(), now).await?;
+                repositories::insert(tx, &story.registered(now)).await?;
+                Ok(())
+            })
+            .await?;
+        Ok(story)
+    }
+
+    fn agent_profile(&self) -> AgentProfile {
+        AgentProfile {
+            id: self.profile.clone(),
+            workspace_id: self.workspace.clone(),
+            revision: 1,
+            name: "Agent".to_owned(),
+            command: "agent".to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            default_mode: None,
+            default_model: None,
+        }
+    }
+
+    fn registered(&self, now: Timestamp) -> Repository {
+        Repository {
+            id: self.repository.clone(),
+            workspace_id: self.workspace.clone(),
+            revision: 1,
+            name: "project".to_owned(),
+            path: "/projects/project".to_owned(),
+            default_branch: Some("main".to_owned()),
+            created_at: now,
+        }
+    }
+
+    /// The store.
+    #[must_use]
+    pub const fn store(&self) -> &Store {
+        &self.db.store
+    }
+
+    /// The present; later than every earlier answer.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.store().now()
+    }
+
+    /// Does `work` in one transaction that touches these tasks, and commits it.
+    ///
+    /// # Errors
+    /// What `work` says, or the engine.
+    pub async fn change<T>(
+        &self,
+        touched: &[&TaskId],
+        work: impl AsyncFnOnce(&mut WriteTx) -> ::store::error::Result<T>,
+    ) -> Result<T> {
+        let mut tx = self.store().write().await?;
+        let done = work(&mut tx).await?;
+        for task_id in touched {
+            tx.touch(task_id);
+        }
+        let _ = tx.commit().await?; // a story publishes nothing
+        Ok(done)
+    }
+
+    /// Runs a statement that no function of the store would: another program, an older version, a damaged row.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub async fn tamper(&self, statement: Statement) -> Result<u64> {
+        self.change(&[], async |tx| tx.execute(statement).await)
+            .await
+    }
+
+    /// A task.
+    ///
+    /// # Errors
+    /// When the store fails; so for every verb.
+    pub async fn task(&self) -> Result<TaskId> {
+        self.new_task(None).await
+    }
+
+    /// A task that is a part of another.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn child_of(&self, parent: &TaskId) -> Result<TaskId> {
+        self.new_task(Some(parent)).await
+    }
+
+    async fn new_task(&self, parent: Option<&TaskId>) -> Result<TaskId> {
+        let id = TaskId::generate();
+        let [first, ..] = &self.steps;
+        self.change(&[&id], async |tx| {
+            let new = NewTask {
+                id: &id,
+                workspace_id: &self.workspace,
+                workflow_id: &self.workflow,
+                step_id: first,
+                client_id: id.as_str(),
+                title: "A task",
+                description: "",
+                parent_id: parent,
+            };
+            let now = tx.now();
+            tasks::insert(tx, &new, now).await
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// A ready environment that this task binds. The first name is the root repository's, whatever it says.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn environment(&self, task: &TaskId, names: &[&str]) -> Result<EnvironmentId> {
+        let id = EnvironmentId::generate();
+        self.change(&[task], async |tx| {
+            let now = tx.now();
+            environments::insert(tx, &id, &self.workspace, "/environments/one", now).await?;
+            for (name, position) in names.iter().zip(0..) {
+                let repository = EnvironmentRepository {
+                    id: EnvironmentRepositoryId::generate(),
+                    repository_id: self.repository.clone(),
+                    repository_name: (0 < position).then(|| (*name).to_owned()),
+                    display_name: (*name).to_owned(),
+                    worktree_path: format!("/environments/one/{name}"),
+                    branch: "work".to_owned(),
+                    base_branch: Some("main".to_owned()),
+                };
+                environments::add_repository(tx, &id, &repository, position).await?;
+            }
+            environments::set_state(tx, &id, EnvironmentState::Ready).await?;
+            environments::bind(tx, task, &id, now).await
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// One more task binds an environment.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn bind(&self, task: &TaskId, environment: &EnvironmentId) -> Result<()> {
+        self.change(&[task], async |tx| {
+            let now = tx.now();
+            environments::bind(tx, task, environment, now).await
+        })
+        .await
+    }
+
+    /// A session, in state CREATED.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn session(
+        &self,
+        task: &TaskId,
+        environment: Option<&EnvironmentId>,
+    ) -> Result<SessionId> {
+        let id = SessionId::generate();
+        self.change(&[task], async |tx| {
+            let new = NewSession {
+                id: &id,
+                task_id: task,
+                environment_id: environment,
+                client_id: id.as_str(),
+                agent_profile_id: &self.profile,
+                name: "A session",
+                own_environment: false,
+            };
+            let now = tx.now();
+            sessions::insert(tx, &new, now).await
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// A session is deleted with its transcript.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn delete_session(&self, session: &SessionId) -> Result<()> {
+        let task = self.task_of(session).await?;
+        self.change(&[&task], async |tx| {
+            sessions::remove(tx, &task, session).await
+        })
+        .await
+    }
+
+    /// A turn opens.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn turn(&self, session: &SessionId, kind: NewTurn) -> Result<TurnId> {
+        let task = self.task_of(session).await?;
+        let id = TurnId::generate();
+        self.change(&[&task], async |tx| {
+            let now = tx.now();
+            turns::insert(tx, &id, session, kind, now).await
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// A turn reserved for a prompt, with that prompt's row.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn prompt(&self, session: &SessionId, text: &str) -> Result<(TurnId, MessageId)> {
+        let turn = self.turn(session, NewTurn::ForMessage).await?;
+        let kind = MessageType::Message;
+        let message = self
+            .row(session, Some(&turn), Author::User, kind, text)
+            .await?;
+        Ok((turn, message))
+    }
+
+    /// A prompt at the end of the queue.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn queue(&self, session: &SessionId, text: &str) -> Result<MessageId> {
+        let row = Row {
+            author: Author::User,
+            place: Place::QueueEnd,
+            ..Row::new(session, text)
+        };
+        self.insert(row).await
+    }
+
+    /// A row at the end of the transcript.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn row(
+        &self,
+        session: &SessionId,
+        turn: Option<&TurnId>,
+        author: Author,
+        kind: MessageType,
+        text: &str,
+    ) -> Result<MessageId> {
+        let row = Row {
+            turn,
+            author,
+            kind,
+            ..Row::new(session, text)
+        };
+        self.insert(row).await
+    }
+
+    /// A row of the agent that text may be appended to.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn stream(
+        &self,
+        session: &SessionId,
+        turn: &TurnId,
+        text: &str,
+    ) -> Result<MessageId> {
+        let row = Row {
+            turn: Some(turn),
+            streaming: true,
+            ..Row::new(session, text)
+        };
+        self.insert(row).await
+    }
+
+    /// The agent asks for a permission.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn permission(&self, session: &SessionId, turn: &TurnId) -> Result<Asked> {
+        self.ask(session, turn, MessageType::PermissionRequest)
+            .await
+    }
+
+    /// The agent asks a question.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn question(&self, session: &SessionId, turn: &TurnId) -> Result<Asked> {
+        self.ask(session, turn, MessageType::ClarificationRequest)
+            .await
+    }
+
+    async fn ask(&self, session: &SessionId, turn: &TurnId, kind: MessageType) -> Result<Asked> {
+        let pending_id = PendingId::generate();
+        let row = Row {
+            turn: Some(turn),
+            kind,
+            pending_id: Some(&pending_id),
+            ..Row::new(session, "May I?")
+        };
+        let message_id = self.insert(row).await?;
+        Ok(Asked {
+            message_id,
+            pending_id,
+        })
+    }
+
+    async fn insert(&self, row: Row<'_>) -> Result<MessageId> {
+        let task = self.task_of(row.session).await?;
+        let id = MessageId::generate();
+        self.change(&[&task], async |tx| {
+            let new = NewMessage {
+                id: &id,
+                session_id: row.session,
+                task_id: &task,
+                turn_id: row.turn,
+                author: row.author,
+                kind: row.kind,
+                content: row.text,
+                metadata: &serde_json::json!({}),
+                pending_id: row.pending_id,
+                streaming: row.streaming,
+            };
+            let now = tx.now();
+            messages::insert(tx, &new, row.place, now).await
+        })
+        .await?;
+        Ok(id)
+    }
+
+    /// An observation is stored.
+    ///
+    /// # Errors
+    /// As [`Story::task`].
+    pub async fn observe(&self, environment: &EnvironmentId, look: &Look) -> Result<RecordOutcome> {
+        let mut tx = self.store().read().await?;
+        let bound = environments::tasks_of(&mut tx, environment).await?;
+        drop(tx);
+        let bound: Vec<&TaskId> = bound.iter().collect();
+        let snapshot = look.snapshot(environment);
+        self.change(&bound, async |tx| snapshots::record(tx, &snapshot).await)
+            .await
+    }
+
+    /// The task of a session.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn task_of(&self, session: &SessionId) -> Result<TaskId> {
+        let mut tx = self.store().read().await?;
+        Ok(sessions::get(&mut tx, session).await?.task_id)
+    }
+
+    /// What the summary of a task is derived from, now.
+    ///
+    /// # Errors
+    /// When it cannot be loaded or there is no such task.
+    pub async fn authority(&self, task: &TaskId) -> Result<LoadedTask> {
+        let mut tx = self.store().read().await?;
+        let mut loaded = authority::load(&mut tx, std::slice::from_ref(task)).await?;
+        loaded.pop().context("the task exists")
+    }
+
+    /// What the summary of a task must say, now.
+    ///
+    /// # Errors
+    /// As [`Story::authority`].
+    pub async fn derived(&self, task: &TaskId) -> Result<SummaryPayload> {
+        Ok(summary::derive::derive(
+            &self.authority(task).await?.authority,
+        ))
+    }
+
+    /// What the stored summary of a task says.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn stored(&self, task: &TaskId) -> Result<Option<TaskStatusSummary>> {
+        let mut tx = self.store().read().await?;
+        Ok(summaries::of_tasks(&mut tx, std::slice::from_ref(task))
+            .await?
+            .remove(task))
+    }
+}
+
+/// A transcript row in the making.
+struct Row<'a> {
+    session: &'a SessionId,
+    turn: Option<&'a TurnId>,
+    author: Author,
+    kind: MessageType,
+    text: &'a str,
+    pending_id: Option<&'a PendingId>,
+    streaming: bool,
+    place: Place,
+}
+
+impl<'a> Row<'a> {
+    /// A settled text of the agent at the end of the transcript.
+    const fn new(session: &'a SessionId, text: &'a str) -> Self {
+        Self {
+            session,
+            turn: None,
+            author: Author::Agent,
+            kind: MessageType::Message,
+            text,
+            pending_id: None,
+            streaming: false,
+            place: Place::Transcript,
+        }
+    }
+}
+
+/// Runs each named `async fn(Story) -> anyhow::Result<()>` of the calling module on every engine.
+#[macro_export]
+macro_rules! on_every_engine {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test]
+                async fn $test() -> anyhow::Result<()> {
+                    Box::pin(super::$test($crate::story::Story::sqlite().await?)).await
+                }
+            )+
+        }
+    };
+}
