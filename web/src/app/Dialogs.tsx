@@ -1,10 +1,10 @@
 import { NewTaskDialog } from "~/features/new-task/NewTaskDialog";
 import { KeysDialog } from "~/features/palette/KeysDialog";
 import { Palette } from "~/features/palette/Palette";
-import { DeleteDialog } from "~/features/task/DeleteDialog";
+import { DeleteSessionDialog, DeleteTaskDialog } from "~/features/task/DeleteDialog";
 import { MergeDialog } from "~/features/task/MergeDialog";
 import { PickBaseBranchDialog } from "~/features/task/PickBaseBranchDialog";
-import { RenameDialog } from "~/features/task/RenameDialog";
+import { RenameSessionDialog, RenameTaskDialog } from "~/features/task/RenameDialog";
 import { useAppState } from "./use-app-state";
 
 /** The one dialog that is open, if any. */
@@ -18,9 +18,13 @@ export function Dialogs() {
     case "palette":
       return <Palette />;
     case "rename_task":
-      return <RenameDialog taskId={dialog.taskId} />;
+      return <RenameTaskDialog taskId={dialog.taskId} />;
     case "delete_task":
-      return <DeleteDialog taskId={dialog.taskId} uncommitted={dialog.uncommitted} />;
+      return <DeleteTaskDialog taskId={dialog.taskId} uncommitted={dialog.uncommitted} />;
+    case "rename_session":
+      return <RenameSessionDialog sessionId={dialog.sessionId} />;
+    case "delete_session":
+      return <DeleteSessionDialog sessionId={dialog.sessionId} />;
     case "merge":
       return <MergeDialog taskId={dialog.taskId} />;
     case "pick_base_branch":

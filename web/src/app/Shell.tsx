@@ -10,6 +10,7 @@ import { Sheet } from "~/ui/Sheet";
 import { Splitter } from "~/ui/Splitter";
 import { Dialogs } from "./Dialogs";
 import { HomeView } from "./HomeView";
+import { client } from "./runtime";
 import { setUi } from "./ui-actions";
 import { useAppState } from "./use-app-state";
 import { useAttention } from "./use-attention";
@@ -82,10 +83,12 @@ function PlaceView({ place }: { place: Place }) {
   return <HomeView />;
 }
 
-/** The bare address leads to the workspace; an address of another workspace makes that one current. */
+/** An address of a workspace makes that one current; the bare address, or a strange one, leads to the current one. */
 function useWorkspaceInAddress(place: Place): void {
   const current = useAppState((state) => state.workspaces.current);
+  const known = useAppState((state) => state.workspaces.byId[place.workspaceId ?? ""] !== undefined);
   useEffect(() => {
-    if (place.workspaceId === undefined && current) go({ kind: "home", workspaceId: current }, "replace");
-  }, [place.workspaceId, current]);
+    if (place.workspaceId !== undefined && known) client.openWorkspace(place.workspaceId);
+    else if (current) go({ kind: "home", workspaceId: current }, "replace");
+  }, [place.workspaceId, current, known]);
 }

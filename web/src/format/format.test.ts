@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { compact, counted } from "./numbers";
 import { measuredAge, shortAge } from "./relative-time";
+import { sentence } from "./sentence";
 
 const NOW = Date.parse("2026-01-15T12:00:00Z");
 
@@ -34,4 +35,13 @@ test.each([
 
 test("counts name their things", () => {
   expect([counted(1, "file"), counted(2, "branch", "branches")]).toEqual(["1 file", "2 branches"]);
+});
+
+test("words of a program become a sentence", () => {
+  expect(["the base moved; try again", "Done.", "", " why? "].map(sentence)).toEqual([
+    "The base moved; try again.",
+    "Done.",
+    "",
+    "Why?",
+  ]);
 });

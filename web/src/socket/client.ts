@@ -109,6 +109,21 @@ export class Client {
     if (attention.taskId && !sameTask) void this.listSessions(attention.taskId);
   }
 
+  /** Makes another workspace the one on screen: its feed and its list replace those of the one before. */
+  openWorkspace(workspaceId: string): void {
+    const { current, byId } = this.store.getState().workspaces;
+    if (workspaceId === current || byId[workspaceId] === undefined) return;
+    change(this.store, (draft) => {
+      draft.workspaces.current = workspaceId;
+      draft.tasks.orderStamp += 1;
+    });
+    // Without a connection the next one subscribes whatever is current then.
+    if (current)
+      this.requests.send("workspace.unsubscribe", { workspace_id: current }).catch(() => undefined);
+    this.requests.send("workspace.subscribe", { workspace_id: workspaceId }).catch(() => undefined);
+    void this.listTasks();
+  }
+
   /** Resolves true at once when ready, or as soon as it is within the time. */
   waitReady(ms: number): Promise<boolean> {
     if (this.store.getState().connection.phase === "ready") return Promise.resolve(true);

@@ -125,8 +125,8 @@ export class Commands {
     await this.client.request("session.close", { session_id: sessionId });
   }
 
-  async deleteSession(sessionId: string, discardChanges: boolean): Promise<void> {
-    const payload = { session_id: sessionId, discard_changes: discardChanges };
+  async deleteSession(sessionId: string): Promise<void> {
+    const payload = { session_id: sessionId, discard_changes: false };
     await this.client.request("session.delete", payload, GIT_WORK_MS);
   }
 

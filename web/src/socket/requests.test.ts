@@ -42,7 +42,7 @@ test("a refusal carries the server's code and words", async () => {
   const payload = { code: "CONFLICT", message: "uncommitted work", retry: "never" };
   requests.receive({ id: written[0]?.id ?? "", type: "error", action: "task.delete", payload });
   const failure = await asked.catch((reason: unknown) => reason);
-  expect([refusalCode(failure), failureText(failure)]).toEqual(["CONFLICT", "uncommitted work"]);
+  expect([refusalCode(failure), failureText(failure)]).toEqual(["CONFLICT", "Uncommitted work."]);
 });
 
 test("a request without an answer ends at its deadline; a late answer is nobody's", async () => {

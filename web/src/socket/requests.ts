@@ -3,6 +3,7 @@
  * connection goes, or whose deadline passes, fails at once: whoever asked decides what to do about it.
  */
 
+import { sentence } from "~/format/sentence";
 import type { RequestAction, RequestOf, ResponseOf } from "~/wire/actions";
 import type { ErrorPayload } from "~/wire/generated/ErrorPayload";
 import type { Frame } from "~/wire/generated/Frame";
@@ -92,7 +93,14 @@ function refused(error: ErrorPayload | undefined): RequestFailed {
 
 /** The words to show for any failure. */
 export function failureText(failure: unknown): string {
-  return failure instanceof Error ? failure.message : "Something went wrong.";
+  return sentence(failure instanceof Error ? failure.message : "something went wrong");
+}
+
+/** The reason a refusal names for programs, if it names one. */
+export function refusalReason(failure: unknown): string | undefined {
+  const details = failure instanceof RequestFailed ? failure.error?.details : undefined;
+  if (typeof details !== "object" || details === null || Array.isArray(details)) return undefined;
+  return typeof details.reason === "string" ? details.reason : undefined;
 }
 
 /** The server's code of a refusal, if it was one. */

@@ -67,7 +67,7 @@ describe("WEB-04 an uncertain send", () => {
 
   test("refused for good says why; refused for now with the same id is tried again", async () => {
     const never = port({ adds: [refused("never")] });
-    expect(await sendMessage(never.value, payload)).toEqual({ kind: "refused", message: "full" });
+    expect(await sendMessage(never.value, payload)).toEqual({ kind: "refused", message: "Full." });
     const again = port({ adds: [refused("same_id"), aMessage({ id: "mine" })] });
     expect((await sendMessage(again.value, payload)).kind).toBe("stored");
   });

@@ -7,7 +7,7 @@
 
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAdd } from "~/wire/generated/MessageAdd";
-import { RequestFailed } from "./requests";
+import { failureText, RequestFailed } from "./requests";
 
 /** How long the retry waits for a connection. */
 export const RECONNECT_WAIT_MS = 3_000;
@@ -49,7 +49,7 @@ async function attempt(port: SendPort, payload: MessageAdd): Promise<Attempt> {
   } catch (failure) {
     if (!(failure instanceof RequestFailed) || failure.reason !== "refused") return { kind: "uncertain" };
     if (failure.error?.retry === "same_id") return { kind: "uncertain" };
-    return { kind: "refused", message: failure.message };
+    return { kind: "refused", message: failureText(failure) };
   }
 }
 

@@ -9,6 +9,8 @@ export type DialogState =
   | { kind: "palette" }
   | { kind: "rename_task"; taskId: string }
   | { kind: "delete_task"; taskId: string; uncommitted: string | undefined }
+  | { kind: "rename_session"; sessionId: string }
+  | { kind: "delete_session"; sessionId: string }
   | { kind: "pick_base_branch"; taskId: string; stamp: string }
   | { kind: "merge"; taskId: string };
 

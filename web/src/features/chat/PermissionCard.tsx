@@ -53,6 +53,9 @@ function OpenPermission({ message, permission }: PermissionCardProps) {
       data-tone="ask"
       className="rounded-2xl border border-tone/55 bg-tone-soft p-4 shadow-[0_0_0_4px_color-mix(in_srgb,var(--tone)_10%,transparent)]"
     >
+      <p role="alert" className="sr-only">
+        The agent asks: {permission.tool_call.title}
+      </p>
       <header className="flex items-start gap-2.5">
         <ShieldQuestionMark size={19} className="mt-px text-tone" />
         <h2 className="min-w-0 flex-1 break-words font-semibold text-[15px] leading-snug">

@@ -67,6 +67,8 @@ export function Transcript({ session }: { session: Session }) {
         onScroll={scrolled}
         role="log"
         aria-label="Conversation"
+        // Streamed text is not read out word by word; what needs a person announces itself.
+        aria-live="off"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys.
         tabIndex={0}
         className="h-full overflow-y-auto overscroll-contain px-5 outline-offset-[-2px] [overflow-anchor:none] max-sm:px-3.5"

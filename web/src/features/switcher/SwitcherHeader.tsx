@@ -1,7 +1,7 @@
 import { ChevronDown, Plus, Search, Settings, SlidersHorizontal, X } from "lucide-react";
 import { commands } from "~/app/runtime";
 import { openDialog, setUi, setView } from "~/app/ui-actions";
-import { useAppState } from "~/app/use-app-state";
+import { useAppSelection, useAppState } from "~/app/use-app-state";
 import { go } from "~/places/use-place";
 import type { SwitcherView } from "~/store/ui";
 import { IconButton } from "~/ui/IconButton";
@@ -120,6 +120,11 @@ function ViewMenu() {
 function WorkspaceMenu() {
   const name = useAppState((state) => state.workspaces.byId[state.workspaces.current ?? ""]?.workspace.name);
   const workspaceId = useAppState((state) => state.workspaces.current);
+  const workspaces = useAppSelection((state) =>
+    state.workspaces.order
+      .map((id) => state.workspaces.byId[id]?.workspace)
+      .filter((workspace) => workspace !== undefined),
+  );
   if (!workspaceId) return null;
   const openSettings = () => go({ kind: "settings", workspaceId, section: "repositories" });
   return (
@@ -136,6 +141,17 @@ function WorkspaceMenu() {
         </button>
       }
     >
+      {workspaces.length > 1 && (
+        <>
+          <MenuHeading>Workspaces</MenuHeading>
+          <MenuChoices
+            value={workspaceId}
+            onChange={(id) => go({ kind: "home", workspaceId: id })}
+            choices={workspaces}
+          />
+          <MenuLine />
+        </>
+      )}
       <MenuItem icon={<Settings size={15} />} onSelect={openSettings}>
         Settings
       </MenuItem>

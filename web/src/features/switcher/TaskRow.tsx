@@ -116,10 +116,10 @@ function RowDetails({ row }: { row: RowModel }) {
   const urgent = row.group === "needs_you";
   const details = [
     { text: row.age, look: "shrink-0" },
-    // Names give way first: figures cut short say nothing.
-    { text: row.repositories.join(", "), look: "min-w-6 truncate" },
     { text: row.queued > 0 ? `${row.queued} queued` : "", look: "shrink-0" },
-    { text: row.subagents > 0 ? counted(row.subagents, "subagent") : "", look: "truncate" },
+    { text: row.subagents > 0 ? counted(row.subagents, "subagent") : "", look: "shrink-0" },
+    // Names come last, where they may be cut: figures cut short say nothing.
+    { text: row.repositories.join(", "), look: "truncate" },
   ].filter(({ text }) => text !== "");
   return (
     <p

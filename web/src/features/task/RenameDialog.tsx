@@ -8,18 +8,49 @@ import { Button } from "~/ui/Button";
 import { Dialog } from "~/ui/Dialog";
 import { Field } from "~/ui/Field";
 
+/** As many characters as the server takes. */
 export const TITLE_MAX = 200;
 
-export function RenameDialog({ taskId }: { taskId: string }) {
-  const task = useAppState((state) => taskOf(state.tasks, taskId));
-  const [title, setTitle] = useState(task?.title ?? "");
+export function RenameTaskDialog({ taskId }: { taskId: string }) {
+  const title = useAppState((state) => taskOf(state.tasks, taskId)?.title);
+  return (
+    <RenameDialog
+      heading="Rename task"
+      label="Title"
+      current={title ?? ""}
+      save={(next) => commands.updateTask({ task_id: taskId, title: next })}
+    />
+  );
+}
+
+export function RenameSessionDialog({ sessionId }: { sessionId: string }) {
+  const name = useAppState((state) => state.sessions.byId[sessionId]?.name);
+  return (
+    <RenameDialog
+      heading="Rename session"
+      label="Name"
+      current={name ?? ""}
+      save={(next) => commands.renameSession(sessionId, next)}
+    />
+  );
+}
+
+interface RenameDialogProps {
+  heading: string;
+  label: string;
+  current: string;
+  save(name: string): Promise<void>;
+}
+
+function RenameDialog({ heading, label, current, save }: RenameDialogProps) {
+  const [name, setName] = useState(current);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const save = async (event: FormEvent) => {
+  const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
     try {
-      await commands.updateTask({ task_id: taskId, title: title.trim() });
+      await save(name.trim());
       closeDialog();
     } catch (failure) {
       setProblem(failureText(failure));
@@ -28,26 +59,26 @@ export function RenameDialog({ taskId }: { taskId: string }) {
   };
   return (
     <Dialog
-      title="Rename task"
+      title={heading}
       width="sm:w-110"
       onClose={closeDialog}
       footer={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
-          <Button look="primary" type="submit" form="rename" busy={busy} disabled={title.trim() === ""}>
+          <Button look="primary" type="submit" form="rename" busy={busy} disabled={name.trim() === ""}>
             Rename
           </Button>
         </>
       }
     >
-      <form id="rename" onSubmit={(event) => void save(event)}>
-        <Field label="Title" problem={problem}>
+      <form id="rename" onSubmit={(event) => void submit(event)}>
+        <Field label={label} problem={problem}>
           {(control) => (
             <input
               {...control}
-              value={title}
+              value={name}
               maxLength={TITLE_MAX}
-              onChange={(event) => setTitle(event.target.value)}
+              onChange={(event) => setName(event.target.value)}
               className="field"
             />
           )}

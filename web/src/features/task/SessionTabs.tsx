@@ -1,6 +1,7 @@
-import { ChevronDown, CircleStop, Plus, Star, Trash2 } from "lucide-react";
+import { ChevronDown, CircleStop, PenLine, Plus, Star, Trash2 } from "lucide-react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
+import { openDialog } from "~/app/ui-actions";
 import type { Place } from "~/places/place";
 import { go } from "~/places/use-place";
 import { IconButton } from "~/ui/IconButton";
@@ -21,22 +22,24 @@ export function SessionTabs({ task, place, sessions, shown }: SessionTabsProps) 
   const show = (session: Session) => go({ ...place, sessionId: session.id }, "replace");
   return (
     <div className="mt-1 flex h-9.5 items-end gap-4.5">
-      <div role="tablist" aria-label="Sessions" className="flex min-w-0 gap-4.5 overflow-x-auto">
-        {sessions.map((session) => (
-          <button
-            key={session.id}
-            type="button"
-            role="tab"
-            aria-selected={session.id === shown?.id}
-            onClick={() => show(session)}
-            className="-mb-px flex h-9.5 shrink-0 items-center gap-1.5 border-transparent border-b-2 px-0.5 text-[13px] text-muted hover:text-text aria-selected:border-accent aria-selected:font-medium aria-selected:text-text"
-          >
-            {session.pending_action && <span className="size-1.5 rounded-full bg-ask" />}
-            {session.name}
-            {session.pending_action && <span className="sr-only">, needs you</span>}
-          </button>
-        ))}
-      </div>
+      {sessions.length > 0 && (
+        <div role="tablist" aria-label="Sessions" className="flex min-w-0 gap-4.5 overflow-x-auto">
+          {sessions.map((session) => (
+            <button
+              key={session.id}
+              type="button"
+              role="tab"
+              aria-selected={session.id === shown?.id}
+              onClick={() => show(session)}
+              className="-mb-px flex h-9.5 shrink-0 items-center gap-1.5 border-transparent border-b-2 px-0.5 text-[13px] text-muted hover:text-text aria-selected:border-accent aria-selected:font-medium aria-selected:text-text"
+            >
+              {session.pending_action && <span className="size-1.5 rounded-full bg-ask" />}
+              {session.name}
+              {session.pending_action && <span className="sr-only">, needs you</span>}
+            </button>
+          ))}
+        </div>
+      )}
       <span className="flex h-9.5 items-center gap-0.5">
         {shown && <SessionMenu session={shown} alone={sessions.length === 1} />}
         <NewSessionMenu task={task} onLaunched={show} />
@@ -48,7 +51,6 @@ export function SessionTabs({ task, place, sessions, shown }: SessionTabsProps) 
 function SessionMenu({ session, alone }: { session: Session; alone: boolean }) {
   const stop = () => void attempt("The agent was not stopped", commands.stopSession(session.id));
   const makePrimary = () => void attempt("Nothing was changed", commands.makePrimary(session.id));
-  const remove = () => void attempt("The session was not deleted", commands.deleteSession(session.id, false));
   return (
     <Menu
       trigger={
@@ -57,6 +59,12 @@ function SessionMenu({ session, alone }: { session: Session; alone: boolean }) {
         </IconButton>
       }
     >
+      <MenuItem
+        icon={<PenLine size={15} />}
+        onSelect={() => openDialog({ kind: "rename_session", sessionId: session.id })}
+      >
+        Rename session…
+      </MenuItem>
       <MenuItem icon={<CircleStop size={15} />} onSelect={stop}>
         Stop the agent's process
       </MenuItem>
@@ -68,8 +76,12 @@ function SessionMenu({ session, alone }: { session: Session; alone: boolean }) {
       {!alone && (
         <>
           <MenuLine />
-          <MenuItem danger icon={<Trash2 size={15} className="text-error" />} onSelect={remove}>
-            Delete session
+          <MenuItem
+            danger
+            icon={<Trash2 size={15} className="text-error" />}
+            onSelect={() => openDialog({ kind: "delete_session", sessionId: session.id })}
+          >
+            Delete session…
           </MenuItem>
         </>
       )}
