@@ -88,7 +88,7 @@ async fn stop_settles(place: &mut Workplace, task_id: &str) -> Result<()> {
     let summary = place.bench.settled(task_id).await?;
     assert!(summary["active_error"].is_null(), "{summary}");
     let transcript = place.bench.transcript(&session_id).await?;
-    assert!(answers(&transcript).starts_with("drip drip "));
+    assert!(answers(&transcript).starts_with("drip0 drip1 "));
     until("the model to be given up", async || {
         Ok((place.model.given_up() > 0).then_some(()))
     })

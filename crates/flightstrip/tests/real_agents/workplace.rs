@@ -2,7 +2,7 @@
 
 use crate::agents::RealAgent;
 use crate::support::{Bench, text};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use testkit::stub_model::StubModel;
 
@@ -56,8 +56,11 @@ impl Workplace {
             .await
     }
 
-    /// Stops the open turn of a session that this client has subscribed to; gives the settled turn.
+    /// Stops the turn of the last prompt of a session that this client has subscribed to; gives the settled turn.
     pub(crate) async fn cancel(&mut self, session_id: &str) -> Result<Value> {
+        let transcript = self.bench.transcript(session_id).await?;
+        let prompt = transcript.iter().rfind(|row| row["author"] == "user");
+        let turn_id = prompt.context("no prompt")?["turn_id"].clone();
         let session = json!({ "session_id": session_id });
         self.bench.client.request("agent.cancel", session).await?;
         let frame = self
@@ -65,7 +68,7 @@ impl Workplace {
             .client
             .wait("the turn's end", |frame| {
                 frame["action"] == "session.turn.completed"
-                    && frame["payload"]["turn"]["session_id"] == session_id
+                    && frame["payload"]["turn"]["id"] == turn_id
             })
             .await?;
         Ok(frame["payload"]["turn"].clone())

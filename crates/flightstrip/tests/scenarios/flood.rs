@@ -82,6 +82,7 @@ async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Resu
     assert_eq!(text.len(), wanted.len());
     assert!(text == wanted, "the text differs");
     let grown = stalled.saturating_sub(before);
+    println!("{CHUNKS} chunks of {BYTES} bytes: {grown} bytes grew while stalled");
     // 4 MiB may stand in the hand-off, 1 MiB in the coalescer; the rest is the allocator's. All of it would be 6 MB of
     // text in well over 10 MB of lines and events.
     assert!(grown < 24 * 1024 * 1024, "{grown} bytes grew while stalled");

@@ -125,3 +125,106 @@ fn tasks(boot: &serde_json::Value) -> Vec<serde_json::Value> {
         .cloned()
         .unwrap_or_default()
 }
+
+/// The result can be taken: merged into the base when everything is committed and clean, refused in words when not.
+#[tokio::test]
+async fn a_committed_result_is_merged_into_the_base() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench
+        .start_task("Write", "/edit NOTES.md hello\n/say done")
+        .await?;
+    bench.settled(&task).await?;
+    let environment = bench.task(&task).await?["environments"][0].clone();
+    let repository = &environment["repositories"][0];
+    assert!(
+        repository["branch"]
+            .as_str()
+            .is_some_and(|branch| branch == "task/write"),
+        "{repository}"
+    );
+    assert_eq!(repository["base_branch"], "main");
+    let merge = json!({ "task_environment_id": environment["id"] });
+    let refused = bench
+        .client
+        .refused("git.merge_into_base", merge.clone())
+        .await?;
+    assert_eq!(
+        (&refused["code"], &refused["details"]["reason"]),
+        (&json!("CONFLICT"), &json!("uncommitted_changes"))
+    );
+
+    let worktree = bench.worktree(&task).await?;
+    testkit::repository::git(&worktree, &["add", "--all"])?;
+    testkit::repository::git(&worktree, &["commit", "--quiet", "-m", "notes"])?;
+    let merged = bench
+        .client
+        .request("git.merge_into_base", merge.clone())
+        .await?;
+    assert_eq!(
+        (&merged["outcome"], &merged["base_branch"]),
+        (&json!("fast_forward"), &json!("main"))
+    );
+    assert_eq!(
+        bench.repository.git(&["rev-parse", "main"])?,
+        merged["head_commit"]
+    );
+    assert!(
+        bench.repository.path()?.join("NOTES.md").is_file(),
+        "the base's checkout has it too"
+    );
+    let again = bench.client.request("git.merge_into_base", merge).await?;
+    assert_eq!(again["outcome"], "already_up_to_date");
+    // Nothing is left to merge, and the row says so.
+    bench
+        .summary(&task, "zero totals", |s| {
+            s["git"]["changed_files"] == 0 && s["git"]["ahead"] == 0
+        })
+        .await?;
+    bench.server.stop().await
+}
+
+/// Deleting a task asks about uncommitted work first; its worktree goes, its branch stays.
+#[tokio::test]
+async fn deleting_a_task_asks_about_uncommitted_work() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench.start_task("Write", "/edit NOTES.md hello").await?;
+    bench.settled(&task).await?;
+    let worktree = bench.worktree(&task).await?;
+    let refused = bench
+        .client
+        .refused("task.delete", json!({ "task_id": task }))
+        .await?;
+    assert_eq!(
+        (&refused["code"], &refused["details"]["uncommitted"][0]),
+        (&json!("CONFLICT"), &json!("sample"))
+    );
+    let discard = json!({ "task_id": task, "discard_changes": true });
+    bench.client.request("task.delete", discard).await?;
+    bench
+        .client
+        .wait("the deletion", |f| {
+            f["action"] == "task.deleted" && f["payload"]["task_id"] == task
+        })
+        .await?;
+    until("the worktree to go", async || {
+        Ok((!worktree.exists()).then_some(()))
+    })
+    .await?;
+    assert_eq!(
+        bench.repository.git(&[
+            "branch",
+            "--list",
+            "task/write",
+            "--format=%(refname:short)"
+        ])?,
+        "task/write"
+    );
+    assert_eq!(
+        bench
+            .client
+            .refused("task.get", json!({ "task_id": task }))
+            .await?["code"],
+        "NOT_FOUND"
+    );
+    bench.server.stop().await
+}

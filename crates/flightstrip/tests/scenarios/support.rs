@@ -7,25 +7,25 @@ use testkit::repository::Repository;
 use testkit::server::Server;
 
 /// The binary under test.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_flightstrip");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_flightstrip");
 
 /// A server, a client that is subscribed to its workspace, and a registered repository.
-pub struct Bench {
-    pub server: Server,
-    pub client: Client,
-    pub repository: Repository,
-    pub workspace_id: String,
-    pub repository_id: String,
+pub(crate) struct Bench {
+    pub(crate) server: Server,
+    pub(crate) client: Client,
+    pub(crate) repository: Repository,
+    pub(crate) workspace_id: String,
+    pub(crate) repository_id: String,
 }
 
 impl Bench {
     /// Starts everything.
-    pub async fn new() -> Result<Self> {
+    pub(crate) async fn new() -> Result<Self> {
         Self::with(Server::start(BINARY).await?).await
     }
 
     /// Sets up on a running server.
-    pub async fn with(server: Server) -> Result<Self> {
+    pub(crate) async fn with(server: Server) -> Result<Self> {
         let boot = server.get("/api/v1/boot").await?;
         let workspace_id = text(&boot["workspaces"][0]["workspace"]["id"])?;
         let repository = Repository::new()?;
@@ -50,7 +50,7 @@ impl Bench {
     }
 
     /// Connects again, after a restart.
-    pub async fn reconnect(&mut self) -> Result<()> {
+    pub(crate) async fn reconnect(&mut self) -> Result<()> {
         self.client = self.server.connect().await?;
         let subscribe = json!({ "workspace_id": self.workspace_id });
         self.client
@@ -60,7 +60,7 @@ impl Bench {
     }
 
     /// Makes a task on the repository that starts with this prompt; gives its id.
-    pub async fn start_task(&mut self, title: &str, prompt: &str) -> Result<String> {
+    pub(crate) async fn start_task(&mut self, title: &str, prompt: &str) -> Result<String> {
         let created = json!({
             "workspace_id": self.workspace_id,
             "client_id": format!("test-{}", title.replace(' ', "-")),
@@ -73,7 +73,7 @@ impl Bench {
     }
 
     /// The task as it is now.
-    pub async fn task(&mut self, task_id: &str) -> Result<Value> {
+    pub(crate) async fn task(&mut self, task_id: &str) -> Result<Value> {
         Ok(self
             .client
             .request("task.get", json!({ "task_id": task_id }))
@@ -82,7 +82,7 @@ impl Bench {
     }
 
     /// Waits until the task's summary satisfies `wanted`; gives it.
-    pub async fn summary(
+    pub(crate) async fn summary(
         &mut self,
         task_id: &str,
         what: &str,
@@ -92,11 +92,14 @@ impl Bench {
         if wanted(&stored["status_summary"]) {
             return Ok(stored["status_summary"].clone());
         }
+        // Frames that nobody waited for yet may be older than what was just read.
+        let held = stored["status_summary"]["revision"].as_i64();
         let frame = self
             .client
             .wait(what, |frame| {
                 frame["action"] == "task.status_summary.updated"
                     && frame["payload"]["task_id"] == task_id
+                    && held < frame["payload"]["status_summary"]["revision"].as_i64()
                     && wanted(&frame["payload"]["status_summary"])
             })
             .await?;
@@ -104,7 +107,7 @@ impl Bench {
     }
 
     /// Waits until the task's primary session is settled, with nothing pending.
-    pub async fn settled(&mut self, task_id: &str) -> Result<Value> {
+    pub(crate) async fn settled(&mut self, task_id: &str) -> Result<Value> {
         self.summary(task_id, "the turn to settle", |summary| {
             summary["primary_session"]["state"] == "WAITING_FOR_INPUT"
                 && summary["foreground_activity"].is_null()
@@ -113,7 +116,7 @@ impl Bench {
     }
 
     /// The first session of a task; waits for it.
-    pub async fn session(&mut self, task_id: &str) -> Result<String> {
+    pub(crate) async fn session(&mut self, task_id: &str) -> Result<String> {
         let summary = self
             .summary(task_id, "a session", |summary| {
                 summary["primary_session"]["id"].is_string()
@@ -123,7 +126,7 @@ impl Bench {
     }
 
     /// The whole transcript of a session.
-    pub async fn transcript(&mut self, session_id: &str) -> Result<Vec<Value>> {
+    pub(crate) async fn transcript(&mut self, session_id: &str) -> Result<Vec<Value>> {
         let mut all = Vec::new();
         let mut after = 0;
         loop {
@@ -147,7 +150,7 @@ impl Bench {
     }
 
     /// Waits until the task asks for a permission; gives the request.
-    pub async fn pending(&mut self, task_id: &str) -> Result<Value> {
+    pub(crate) async fn pending(&mut self, task_id: &str) -> Result<Value> {
         self.summary(task_id, "a permission", |summary| {
             summary["pending_action"] == "permission"
         })
@@ -160,7 +163,7 @@ impl Bench {
     }
 
     /// Answers a request with the option of this kind.
-    pub async fn answer(&mut self, request: &Value, kind: &str) -> Result<Value> {
+    pub(crate) async fn answer(&mut self, request: &Value, kind: &str) -> Result<Value> {
         let options = request["options"].as_array().context("no options")?;
         let option = options
             .iter()
@@ -176,7 +179,7 @@ impl Bench {
     }
 
     /// Sends a prompt with this id; gives the stored row.
-    pub async fn send(
+    pub(crate) async fn send(
         &mut self,
         task_id: &str,
         session_id: &str,
@@ -190,7 +193,7 @@ impl Bench {
     }
 
     /// The worktree of a task's first repository.
-    pub async fn worktree(&mut self, task_id: &str) -> Result<std::path::PathBuf> {
+    pub(crate) async fn worktree(&mut self, task_id: &str) -> Result<std::path::PathBuf> {
         let task = self.task(task_id).await?;
         let path = text(&task["environments"][0]["repositories"][0]["worktree_path"])?;
         Ok(path.into())
@@ -198,7 +201,7 @@ impl Bench {
 }
 
 /// A JSON text.
-pub fn text(value: &Value) -> Result<String> {
+pub(crate) fn text(value: &Value) -> Result<String> {
     value
         .as_str()
         .map(str::to_owned)
@@ -206,7 +209,7 @@ pub fn text(value: &Value) -> Result<String> {
 }
 
 /// The texts of an agent's answers in a transcript, joined.
-pub fn answers(transcript: &[Value]) -> String {
+pub(crate) fn answers(transcript: &[Value]) -> String {
     transcript
         .iter()
         .filter(|message| message["author"] == "agent" && message["type"] == "message")
