@@ -35,11 +35,14 @@ test("REC-04: a change that the page missed is repaired when it reconnects", asy
   api,
 }) => {
   let socket: WebSocketRoute | undefined;
+  let lists = 0;
   await page.routeWebSocket(/\/ws$/, (route) => {
     socket = route;
     const upstream = route.connectToServer();
     upstream.onMessage((message) => {
-      if (!String(message).includes('"task.status_summary.updated"')) route.send(message);
+      const { type, action } = JSON.parse(String(message));
+      if (type === "response" && action === "task.list") lists += 1;
+      if (type !== "notification" || !action.startsWith("task.")) route.send(message);
     });
   });
   const { id } = await api.addTask("Notes", "/permission Write NOTES.md as edit\n/say Good.");
@@ -47,6 +50,7 @@ test("REC-04: a change that the page missed is repaired when it reconnects", asy
   await page.goto(server.printedAddress());
   await openSwitcher(page);
   await expect(row(page, "Notes")).toContainText("Permission");
+  await expect.poll(() => lists).toBe(1);
   await api.answerFirst(id, "allow_once");
   await expect.poll(async () => (await api.task(id)).state).toBe("REVIEW");
   await expect(row(page, "Notes")).toContainText("Permission");

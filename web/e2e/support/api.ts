@@ -4,10 +4,15 @@ import type { AgentProfile } from "~/wire/generated/AgentProfile";
 import type { AgentProfileFields } from "~/wire/generated/AgentProfileFields";
 import type { Boot } from "~/wire/generated/Boot";
 import type { Task } from "~/wire/generated/Task";
-import type { TaskCreate } from "~/wire/generated/TaskCreate";
 import type { TestServer } from "./server.ts";
 
 type Ask = (action: string, payload: unknown) => Promise<unknown>;
+
+interface TaskOptions {
+  /** What the worktree starts from; the repository's default when absent. */
+  baseBranch?: string;
+  agent?: AgentProfile;
+}
 
 interface Talk {
   boot: Boot;
@@ -21,6 +26,7 @@ interface Talk {
  * shares no socket, storage or focus with it.
  */
 export class Api {
+  /** What tasks made from now on work on. */
   private repositoryId = "";
   private made = 0;
 
@@ -28,6 +34,7 @@ export class Api {
     private readonly page: Page,
     private readonly talk: JSHandle<Talk>,
     readonly workspaceId: string,
+    private readonly lastStepId: string,
   ) {}
 
   static async open(browser: Browser, server: TestServer): Promise<Api> {
@@ -36,8 +43,11 @@ export class Api {
     const page = await context.newPage();
     await page.goto(`${address.origin}/livez`);
     const talk = await page.evaluateHandle(beginTalk, address.hash.replace("#code=", ""));
-    const workspaceId = await talk.evaluate(({ boot }) => boot.workspaces[0]?.workspace.id ?? "");
-    return new Api(page, talk, workspaceId);
+    const [workspaceId, lastStepId] = await talk.evaluate(({ boot: { workspaces } }) => {
+      const [first] = workspaces;
+      return [first?.workspace.id ?? "", first?.workflows[0]?.steps.at(-1)?.id ?? ""] as const;
+    });
+    return new Api(page, talk, workspaceId, lastStepId);
   }
 
   async close(): Promise<void> {
@@ -62,18 +72,20 @@ export class Api {
     return this.request("agent_profile.create", { workspace_id: this.workspaceId, ...fields });
   }
 
-  /** Makes a task on the repository. With a prompt the demo agent starts at once. */
-  async addTask(title: string, prompt?: string, more: Partial<TaskCreate> = {}): Promise<Task> {
+  /** Makes a task on the repository. With a prompt an agent, the demo agent unless another is named, starts at once. */
+  async addTask(title: string, prompt?: string, { baseBranch, agent }: TaskOptions = {}): Promise<Task> {
     this.made += 1;
     const { task } = await this.request("task.create", {
       workspace_id: this.workspaceId,
       client_id: `task-${this.made}`,
       title,
-      repositories: [{ repository_id: this.repositoryId }],
+      repositories: [
+        { repository_id: this.repositoryId, ...(baseBranch ? { base_branch: baseBranch } : {}) },
+      ],
       environment: "own",
       start_agent: prompt !== undefined,
       ...(prompt === undefined ? {} : { prompt }),
-      ...more,
+      ...(agent === undefined ? {} : { agent_profile_id: agent.id }),
     });
     return task;
   }
@@ -90,6 +102,24 @@ export class Api {
     const task = (await this.tasks()).find((candidate) => candidate.title === title);
     if (!task) throw new Error(`there is no task ${title}`);
     return task;
+  }
+
+  /** Moves a task to the step that means done. */
+  async finish(taskId: string): Promise<void> {
+    await this.request("task.move", { task_id: taskId, step_id: this.lastStepId });
+  }
+
+  /** Says something to the task's session, which must be there. */
+  async say(taskId: string, content: string): Promise<void> {
+    const sessionId = (await this.task(taskId)).status_summary?.primary_session?.id;
+    if (!sessionId) throw new Error("the task has no session yet");
+    this.made += 1;
+    await this.request("message.add", {
+      task_id: taskId,
+      session_id: sessionId,
+      client_message_id: `message-${this.made}`,
+      content,
+    });
   }
 
   /** Answers the newest open request of a task, as another person might. */

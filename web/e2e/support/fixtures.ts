@@ -20,7 +20,11 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern.
   server: async ({}, use) => {
-    const server = await TestServer.start({ env: { FLIGHTSTRIP_DEMO_PACE: "0" } });
+    const server = await TestServer.start({
+      // How many agents may run must not depend on the memory of the machine.
+      args: ["--max-agents", "16"],
+      env: { FLIGHTSTRIP_DEMO_PACE: "0" },
+    });
     await use(server);
     await server.dispose();
   },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Files outside every worktree: an agent stops at `/wait-file` until the test opens the gate. */
 export class Gates {
-  private constructor(private readonly folder: string) {}
+  private constructor(readonly folder: string) {}
 
   static async create(): Promise<Gates> {
     return new Gates(await mkdtemp(join(tmpdir(), "flightstrip-gates-")));

@@ -27,20 +27,3 @@ test("the first minute: a repository, a task, a permission, a change", async ({
   await files.getByRole("button").first().click();
   await expect(app.getByRole("table")).toBeVisible();
 });
-
-test("a wrong code says so and offers the field", async ({ page, server }) => {
-  await page.goto(server.printedAddress().replace(/#code=.*/, "#code=wrong"));
-  await expect(page.getByRole("heading", { name: "Sign in to flightstrip" })).toBeVisible();
-  await expect(page.getByText(/This code is wrong/)).toBeVisible();
-  await page.getByLabel("Code or address").fill(server.printedAddress());
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("heading", { name: "Many agents. One look." })).toBeVisible();
-});
-
-test("the page finds its server again and says meanwhile that it is gone", async ({ app, server }) => {
-  await expect(app.getByRole("heading", { name: "Many agents. One look." })).toBeVisible();
-  await server.stop();
-  await expect(app.getByText("No connection to the server.")).toBeVisible({ timeout: 20_000 });
-  await server.start();
-  await expect(app.getByText("No connection to the server.")).toBeHidden({ timeout: 20_000 });
-});

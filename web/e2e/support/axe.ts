@@ -1,0 +1,35 @@
+import { expect, type Page } from "@playwright/test";
+import axe from "axe-core";
+
+/** Expects the page, light and dark, to hold nothing that axe calls serious or critical. */
+export async function expectAccessible(page: Page, place: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await settled(page);
+    expect(await findings(page), `${place}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+/** Colours are judged when nothing fades any more; what turns for ever is left to turn. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const ends = document
+      .getAnimations()
+      .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ends.map((one) => one.finished));
+  });
+}
+
+async function findings(page: Page): Promise<string[]> {
+  // The page's policy allows no foreign script element; what a debugger evaluates it does not forbid.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const { axe: inPage } = window as unknown as { axe: typeof axe };
+    return (await inPage.run(document, { resultTypes: ["violations"] })).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`),
+    );
+}
