@@ -131,7 +131,7 @@ async fn chat_completions(
     }
     pieces.extend(openai::ending(&steps).iter().map(event));
     pieces.push("data: [DONE]\n\n".to_owned());
-    streamed(pieces, drips(&steps), seen)
+    streamed(pieces, endless(&steps, openai::dripping), seen)
 }
 
 async fn generate_content(
@@ -154,7 +154,7 @@ async fn generate_content(
         .map(|value| event(&value))
         .collect();
     pieces.push(event(&gemini::ending()));
-    streamed(pieces, drips(&steps), seen)
+    streamed(pieces, endless(&steps, gemini::dripping), seen)
 }
 
 /// Keeps a request; gives its number.
@@ -168,26 +168,31 @@ fn event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// Whether the answer has no end.
-fn drips(steps: &[Step]) -> bool {
-    steps.contains(&Step::Drip)
+/// What writes text without end, if that is among the steps.
+fn endless(steps: &[Step], dripping: Dripping) -> Option<Dripping> {
+    steps.contains(&Step::Drip).then_some(dripping)
 }
+
+/// The data of one event of text without end, by its number.
+type Dripping = fn(u64) -> Value;
 
 /// An answer on its way.
 struct Answer {
     pieces: std::vec::IntoIter<String>,
-    /// The piece that is said again and again.
-    endless: Option<String>,
+    /// What goes on before the pieces, for ever.
+    endless: Option<Dripping>,
+    written: u64,
     seen: Arc<Mutex<Seen>>,
     finished: bool,
 }
 
 impl Answer {
     fn next(&mut self) -> Option<String> {
-        let piece = match &self.endless {
-            Some(piece) => Some(piece.clone()),
+        let piece = match self.endless {
+            Some(dripping) => Some(event(&dripping(self.written))),
             None => self.pieces.next(),
         };
+        self.written += 1;
         self.finished = piece.is_none();
         piece
     }
@@ -202,12 +207,13 @@ impl Drop for Answer {
     }
 }
 
-/// Streams the pieces; an answer without end says its first piece again and again.
-fn streamed(pieces: Vec<String>, endless: bool, seen: Arc<Mutex<Seen>>) -> Response {
-    let pace = if endless { DRIP_PACE } else { PACE };
+/// Streams the pieces, after text without end if there is some.
+fn streamed(pieces: Vec<String>, endless: Option<Dripping>, seen: Arc<Mutex<Seen>>) -> Response {
+    let pace = endless.map_or(PACE, |_| DRIP_PACE);
     let answer = Answer {
-        endless: pieces.first().filter(|_| endless).cloned(),
         pieces: pieces.into_iter(),
+        endless,
+        written: 0,
         seen,
         finished: false,
     };

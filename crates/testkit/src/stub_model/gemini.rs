@@ -1,6 +1,6 @@
 //! Gemini's `generateContent`: what is read of a request, and how an answer is written. No I/O.
 
-use super::script::{Asked, Step, Tool, pieces};
+use super::script::{Asked, Step, Tool, drip, pieces};
 use serde_json::{Value, json};
 
 /// What gemini-cli wants when it asks itself, in JSON, who speaks next or which model to take.
@@ -50,7 +50,7 @@ fn tool(declaration: &Value) -> Option<Tool> {
     })
 }
 
-/// The data of the events that say one step.
+/// The data of the events that say one step, text without end left out.
 pub(super) fn events(step: &Step) -> Vec<Value> {
     match step {
         Step::Think(text) => pieces(text)
@@ -63,8 +63,13 @@ pub(super) fn events(step: &Step) -> Vec<Value> {
             let call = json!({ "functionCall": { "name": tool, "args": arguments } });
             vec![chunk(&call, None)]
         }
-        Step::Drip => vec![chunk(&json!({ "text": "drip " }), None)],
+        Step::Drip => Vec::new(),
     }
+}
+
+/// The data of one event of text without end.
+pub(super) fn dripping(number: u64) -> Value {
+    chunk(&json!({ "text": drip(number) }), None)
 }
 
 /// The event that ends an answer.

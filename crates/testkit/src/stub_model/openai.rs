@@ -1,6 +1,6 @@
 //! OpenAI's chat completions: what is read of a request, and how an answer is written. No I/O.
 
-use super::script::{Asked, Step, Tool, pieces};
+use super::script::{Asked, Step, Tool, drip, pieces};
 use serde_json::{Value, json};
 
 /// How many characters of a tool's arguments travel in one chunk: few enough that agents must put them together.
@@ -46,7 +46,8 @@ fn content(value: &Value) -> String {
     }
 }
 
-/// The data of the events that say one step; `number` makes the id of a call unlike any other.
+/// The data of the events that say one step, text without end left out; `number` makes the id of a call unlike any
+/// other.
 pub(super) fn events(step: &Step, number: u64) -> Vec<Value> {
     match step {
         Step::Think(text) => pieces(text)
@@ -56,8 +57,13 @@ pub(super) fn events(step: &Step, number: u64) -> Vec<Value> {
             .map(|piece| chunk(&json!({ "content": piece }), None))
             .collect(),
         Step::Call { tool, arguments } => call(tool, &arguments.to_string(), number),
-        Step::Drip => vec![chunk(&json!({ "content": "drip " }), None)],
+        Step::Drip => Vec::new(),
     }
+}
+
+/// The data of one event of text without end.
+pub(super) fn dripping(number: u64) -> Value {
+    chunk(&json!({ "content": drip(number) }), None)
 }
 
 fn call(tool: &str, arguments: &str, number: u64) -> Vec<Value> {

@@ -161,6 +161,11 @@ fn filler(property: &Value) -> Value {
     }
 }
 
+/// A piece of text without end. No two are equal: gemini-cli takes repetition for a model in a loop, and ends the turn.
+pub(super) fn drip(number: u64) -> String {
+    format!("drip{number} ")
+}
+
 /// A text in the pieces in which it is streamed: words with the space after them.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
