@@ -73,7 +73,8 @@ pub async fn set_delivered(
     Ok(())
 }
 
-/// Ends every open permission of a session with `status`; gives their rows.
+/// Ends every open permission of a session with `status`; gives their rows. Cancelled ones count as delivered: whoever
+/// cancels has answered the agent, so [`undelivered`] must not offer them again.
 ///
 /// # Errors
 /// As [`decide`].
@@ -84,7 +85,8 @@ pub async fn end_permissions(
     now: Timestamp,
 ) -> Result<Vec<(MessageId, PendingId)>> {
     let update = Statement::joined(&[
-        "UPDATE task_session_messages AS m SET status = $2, updated_at = $3, revision = revision + 1
+        "UPDATE task_session_messages AS m SET status = $2, updated_at = $3, revision = revision + 1,
+             delivered = CASE WHEN $2 = 'cancelled' THEN TRUE ELSE delivered END
          WHERE m.session_id = $1 AND m.type = 'permission_request' AND ",
         open!(),
         " RETURNING id, pending_id",
