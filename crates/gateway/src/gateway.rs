@@ -32,6 +32,8 @@ pub struct GatewayConfig {
     pub allowed_hosts: Vec<String>,
     /// How much may wait for one client.
     pub limits: Limits,
+    /// How many clients may be connected.
+    pub clients: usize,
 }
 
 impl GatewayConfig {
@@ -42,6 +44,7 @@ impl GatewayConfig {
             listen,
             allowed_hosts: Vec::new(),
             limits: Limits::default(),
+            clients: bounds::CLIENTS,
         }
     }
 }
@@ -74,6 +77,7 @@ impl Gateway {
             readiness,
             codes,
             limits: config.limits,
+            clients: config.clients,
             api: OnceLock::new(),
             connections: TaskTracker::new(),
             stop: CancellationToken::new(),

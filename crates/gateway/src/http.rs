@@ -35,6 +35,7 @@ pub(crate) struct State {
     pub(crate) readiness: Arc<Readiness>,
     pub(crate) codes: Arc<Codes>,
     pub(crate) limits: Limits,
+    pub(crate) clients: usize,
     /// Set when the API opens; the routes are there before.
     pub(crate) api: OnceLock<Arc<Api>>,
     pub(crate) connections: TaskTracker,

@@ -143,6 +143,8 @@ pub const PROJECTOR_RETRIES: u32 = 3;
 
 // ---- the gateway -------------------------------------------------------------------------------------------------
 
+/// Connected clients: some dozens of tabs of some dozens of people. Overflow: refuse with 503 before the upgrade.
+pub const CLIENTS: usize = 1_024;
 /// Control frames (responses, errors) that wait for one client. Overflow: close 4001.
 pub const CONTROL_FRAMES: usize = 256;
 /// Their bytes. Overflow: close 4001.

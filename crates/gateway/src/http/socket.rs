@@ -9,7 +9,8 @@ use crate::listener::Progress;
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{self, Extension};
-use axum::response::Response;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use model::bounds;
 use std::sync::Arc;
 use wire::action::notification as action;
@@ -28,6 +29,17 @@ pub(super) async fn upgrade(
     ConnectInfo(progress): ConnectInfo<Progress>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
+    if state.clients <= api.hub.clients() {
+        tracing::warn!(
+            clients = state.clients,
+            "a client is refused: too many are connected"
+        );
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too many clients are connected.\n",
+        )
+            .into_response();
+    }
     if let Err(error) = sign_in::touch(&api, &signed).await {
         // The secret lives long; the next connection notes its use.
         tracing::warn!(

@@ -4,7 +4,7 @@ use crate::server::Server;
 use anyhow::Result;
 use futures_util::SinkExt;
 use serde_json::json;
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 #[tokio::test]
 async fn a_malformed_frame_is_answered_and_the_connection_goes_on() -> Result<()> {
@@ -106,5 +106,27 @@ async fn foreign_and_made_up_ids_are_told_apart_by_nobody() -> Result<()> {
             "{action}"
         );
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_client_too_many_is_refused_before_the_upgrade() -> Result<()> {
+    let server = Server::start().await?;
+    let secret = server.sign_in(&server.user).await?;
+    let mut clients = Vec::new();
+    for _ in 0..crate::server::CLIENTS {
+        clients.push(server.client_with(&secret).await?);
+    }
+    let protocols = format!("flightstrip.v1, {secret}");
+    match server
+        .upgrade(&[("sec-websocket-protocol", &protocols)])
+        .await?
+    {
+        Err(Error::Http(response)) => assert_eq!(response.status(), 503),
+        other => panic!("not refused: {:?}", other.err()),
+    }
+    clients.clear();
+    server.without_clients().await?;
+    server.client_with(&secret).await?;
     Ok(())
 }

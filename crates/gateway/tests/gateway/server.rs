@@ -28,6 +28,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 /// Longer than anything here takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Clients that may be connected at once here.
+pub(crate) const CLIENTS: usize = 8;
+
 /// A running gateway.
 pub(crate) struct Server {
     pub(crate) gateway: Gateway,
@@ -65,6 +68,7 @@ impl Server {
         let readiness = Arc::new(Readiness::default());
         let config = GatewayConfig {
             limits,
+            clients: CLIENTS,
             ..GatewayConfig::new("127.0.0.1:0".parse()?)
         };
         let gateway =
