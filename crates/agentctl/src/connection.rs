@@ -25,7 +25,7 @@ use crate::process::{AgentCommand, AgentProcess, LaunchContext, ProcessIdentity,
 use crate::reader::Reader;
 use crate::replies::{Replies, ReplyUse};
 use crate::request::{self, Call, PromptPart, permission_result};
-use crate::shared::Shared;
+use crate::state::Shared;
 use crate::update::UpdateReader;
 use flow::gate::FlowGate;
 use model::agent::AgentSettings;

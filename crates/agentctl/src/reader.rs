@@ -18,7 +18,7 @@ use crate::outgoing::Outgoing;
 use crate::permissions::read_options;
 use crate::replies::{Answer, ReplyUse, Settled};
 use crate::request::permission_result;
-use crate::shared::Shared;
+use crate::state::Shared;
 use crate::text::clean_line;
 use crate::tool_call::read_tool_call;
 use crate::update::{Read, UpdateReader, read_commands};

@@ -181,7 +181,7 @@ impl Orchestrator {
         };
         if !expanded.is_absolute() {
             return Err(CommandError::invalid(
-                "give the folder's full path, e.g. /home/me/project or ~/project",
+                "give the folder's full path, e.g. ~/project",
             ));
         }
         Ok(expanded)
