@@ -30,8 +30,7 @@ export function Transcript({ session }: { session: Session }) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_ESTIMATE_PX,
     getItemKey: keyAt,
-    gap: 16,
-    paddingStart: 20,
+    paddingStart: 6,
     paddingEnd: 12,
     overscan: 6,
     anchorTo: "end",
@@ -90,7 +89,7 @@ export function Transcript({ session }: { session: Session }) {
                 key={key}
                 data-index={index}
                 ref={virtualizer.measureElement}
-                className="absolute inset-x-0 top-0"
+                className={`absolute inset-x-0 top-0 ${item.kind === "message" && item.tight ? "pt-1.5" : "pt-4"}`}
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {item.kind === "message" ? (

@@ -1,7 +1,8 @@
-import { CornerDownRight, X } from "lucide-react";
+import { CornerDownRight, Send, X } from "lucide-react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useAppSelection } from "~/app/use-app-state";
+import { Button } from "~/ui/Button";
 import { IconButton } from "~/ui/IconButton";
 
 /** Prompts that wait for the agent, in the order they will be sent. */
@@ -20,9 +21,16 @@ export function QueueList({ sessionId }: { sessionId: string }) {
         <li key={message.id} className="flex items-center gap-2 pl-2 text-[13px] text-muted">
           <CornerDownRight size={13} className="text-faint" />
           <span className="min-w-0 flex-1 truncate">{message.content}</span>
-          <span className="text-faint text-xs">
-            {message.disposition === "undelivered" ? "waits for you" : "queued"}
-          </span>
+          {message.disposition === "undelivered" ? (
+            <Button
+              size="small"
+              onClick={() => void attempt("The message was not sent", commands.resend(sessionId, message.id))}
+            >
+              <Send size={13} /> Send
+            </Button>
+          ) : (
+            <span className="text-faint text-xs">queued</span>
+          )}
           <IconButton
             label="Remove from queue"
             className="size-7"

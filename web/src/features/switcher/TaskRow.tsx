@@ -55,7 +55,7 @@ export const TaskRow = memo(function TaskRow({
     <div
       data-tone={row.reasonTone}
       onContextMenu={menuAt}
-      className={`group relative grid h-full grid-cols-[16px_minmax(0,1fr)_auto] content-center gap-x-2.5 gap-y-0.5 rounded-lg pr-2.5 pl-3.5 transition-colors max-sm:grid-cols-[18px_minmax(0,1fr)_auto_34px] max-sm:pr-1 ${
+      className={`group relative grid h-full grid-cols-[16px_minmax(0,1fr)_auto] content-center gap-x-2.5 gap-y-0.5 rounded-lg pr-2.5 pl-3.5 transition-colors touch:grid-cols-[18px_minmax(0,1fr)_auto_34px] touch:pr-1 ${
         open ? "bg-surface shadow-strip" : "hover:bg-hover/70"
       } ${walked ? "outline-2 outline-accent/60" : ""}`}
     >
@@ -87,7 +87,7 @@ export const TaskRow = memo(function TaskRow({
           const box = event.currentTarget.getBoundingClientRect();
           onMenu({ taskId, x: box.right, y: box.bottom });
         }}
-        className="z-2 grid place-items-center rounded-md text-muted hover:bg-line-strong/60 hover:text-text max-sm:col-start-4 max-sm:row-span-2 max-sm:row-start-1 max-sm:h-11 max-sm:self-center sm:absolute sm:top-1.5 sm:right-1.5 sm:size-6 sm:bg-hover sm:opacity-0 sm:focus-visible:opacity-100 sm:group-hover:opacity-100"
+        className="absolute top-1.5 right-1.5 z-2 grid size-6 place-items-center rounded-md bg-hover text-muted opacity-0 hover:text-text focus-visible:opacity-100 group-hover:opacity-100 touch:static touch:col-start-4 touch:row-span-2 touch:row-start-1 touch:h-11 touch:w-full touch:self-center touch:bg-transparent touch:opacity-100"
       >
         <Ellipsis size={16} />
       </button>
@@ -99,7 +99,7 @@ export const TaskRow = memo(function TaskRow({
 function RowFigures({ row }: { row: RowModel }) {
   const measured = row.git && row.git.changed_files > 0;
   return (
-    <span className="flex items-center gap-1.5 text-xs leading-5 sm:group-hover:opacity-0">
+    <span className="flex items-center gap-1.5 text-xs leading-5 group-hover:opacity-0 touch:group-hover:opacity-100">
       {row.error && (
         <Tooltip text={row.error.preview}>
           <span role="img" aria-label={`Error: ${row.error.preview}`} className="z-1 text-error">
