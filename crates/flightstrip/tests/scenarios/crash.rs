@@ -83,3 +83,31 @@ async fn rec_05_a_killed_server_leaves_no_agent_and_no_lie() -> Result<()> {
     bench.server.stop().await?;
     bench.server.no_agents_left().await
 }
+
+/// An ordinary stop in the middle of a stream: what was said is stored, the turn is marked interrupted, agents end.
+#[tokio::test]
+async fn a_stop_flushes_streams_and_marks_the_turn() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench
+        .start_task("Stream", "/stream 100 10\n/sleep 600000")
+        .await?;
+    let session = bench.session(&task).await?;
+    until("all that was streamed", async || {
+        Ok((answers(&bench.transcript(&session).await?).len() == 1_000).then_some(()))
+    })
+    .await?;
+    bench.server.stop().await?;
+    bench.server.no_agents_left().await?;
+    bench.server.launch().await?;
+    bench.reconnect().await?;
+    assert_eq!(answers(&bench.transcript(&session).await?).len(), 1_000);
+    let task = bench.task(&task).await?;
+    assert_eq!(task["state"], "REVIEW", "{task}");
+    assert!(task["interrupted_at"].is_string(), "{task}");
+    assert!(
+        task["status_summary"]["foreground_activity"].is_null(),
+        "{task}"
+    );
+    assert!(task["status_summary"]["active_error"].is_null(), "{task}");
+    bench.server.stop().await
+}
