@@ -11,6 +11,8 @@ mod delivery;
 #[cfg(test)]
 mod door;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod frames;
 #[cfg(test)]
 mod lists;
