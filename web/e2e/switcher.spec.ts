@@ -44,6 +44,7 @@ test("S-24: a summary that arrives moves no address, scroll, focus or drawer", a
       scroller.scrollTop = 300;
     });
   const before = await placeOf(app);
+  expect(before).toMatchObject({ scroll: 300, focused: "Idle 12" });
   await gates.open("ask");
   await expect(app).toHaveTitle(/^\(1\)/);
   await expect(app.getByRole("heading", { name: /^Needs you/ })).toBeAttached();

@@ -3,20 +3,22 @@ import axe from "axe-core";
 
 /** Expects the page, light and dark, to hold nothing that axe calls serious or critical. */
 export async function expectAccessible(page: Page, place: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await settled(page);
-    expect(await findings(page), `${place}, ${colorScheme}`).toEqual([]);
+  for (const theme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+    await endAnimations(page);
+    expect(await findings(page), `${place}, ${theme}`).toEqual([]);
   }
 }
 
 /** Colours are judged when nothing fades any more; what turns for ever is left to turn. */
-async function settled(page: Page): Promise<void> {
+async function endAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const ends = document
-      .getAnimations()
-      .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
-    await Promise.allSettled(ends.map((one) => one.finished));
+    // A change of the theme begins its transitions with the next frame.
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    for (const animation of document.getAnimations()) {
+      if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
+    }
   });
 }
 

@@ -28,8 +28,13 @@ export class TestServer {
 
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const server = new TestServer(await mkdtemp(join(tmpdir(), "flightstrip-e2e-")), options);
-    await server.start();
-    return server;
+    try {
+      await server.start();
+      return server;
+    } catch (failure) {
+      await server.dispose();
+      throw failure;
+    }
   }
 
   /** Starts, or starts again: on the same port once there was one, so that an open page finds it. */
