@@ -23,7 +23,7 @@ pub(crate) struct RealAgent {
     args: &'static [&'static str],
     env: BTreeMap<String, String>,
     /// Kept as long as the agent may run.
-    _home: TempDir,
+    home: TempDir,
 }
 
 /// The names of the agents that were asked for.
@@ -66,7 +66,7 @@ impl RealAgent {
             program,
             args,
             env,
-            _home: home,
+            home,
         })
     }
 
@@ -79,6 +79,33 @@ impl RealAgent {
             "args": self.args,
             "env": self.env,
         })
+    }
+
+    /// Makes the files in which gemini-cli keeps conversations older. It names them by the minute in which a session
+    /// began, and a session that is loaded within that minute is overwritten before it is read (0.61.0). People come
+    /// back later than that; tests do not.
+    ///
+    /// # Errors
+    /// When a file cannot be renamed.
+    pub(crate) fn age_sessions(&self) -> Result<()> {
+        let projects = self.home.path().join(".gemini/tmp");
+        if !projects.is_dir() {
+            return Ok(());
+        }
+        for project in std::fs::read_dir(projects)? {
+            let chats = project?.path().join("chats");
+            if !chats.is_dir() {
+                continue;
+            }
+            for chat in std::fs::read_dir(&chats)? {
+                let name = chat?.file_name().to_string_lossy().into_owned();
+                if let Some((_, id)) = name.rsplit_once('-') {
+                    let older = format!("session-2001-01-01T00-00-{id}");
+                    std::fs::rename(chats.join(&name), chats.join(older))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -108,6 +108,7 @@ async fn restart_and_go_on(place: &mut Workplace, task_id: &str) -> Result<()> {
 
     place.bench.server.stop().await?;
     place.bench.server.no_agents_left().await?;
+    place.agent.age_sessions()?;
     place.bench.server.launch().await?;
     place.bench.reconnect().await?;
 
@@ -134,21 +135,10 @@ async fn restart_and_go_on(place: &mut Workplace, task_id: &str) -> Result<()> {
     let prompts = resumed.iter().filter(|row| row["author"] == "user").count();
     assert_eq!(prompts, 2, "{resumed:?}");
     let asked = place.model.asked("and now go on").context("not asked")?;
-    eprintln!(
-        "DBG {} {:?}",
-        place.bench.server.log(),
-        resumed
-            .iter()
-            .map(|m| (
-                m["type"].as_str().map(str::to_owned),
-                m["content"].as_str().map(str::to_owned)
-            ))
-            .collect::<Vec<_>>()
-    );
-    eprintln!("DBG {}", String::from_utf8_lossy(&std::process::Command::new("sh").arg("-c").arg("cd /tmp; for d in agent-home-*; do rm -rf /tmp/dbg-home; cp -r $d /tmp/dbg-home; done").output()?.stdout));
     assert!(
         asked.earlier.iter().any(|text| text.contains("notes.txt")),
-        "the agent forgot: {asked:?}"
+        "the agent forgot what it was asked first: {:?}",
+        asked.earlier
     );
     Ok(())
 }

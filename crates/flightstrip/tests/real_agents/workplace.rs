@@ -10,8 +10,8 @@ use testkit::stub_model::StubModel;
 pub(crate) struct Workplace {
     pub(crate) bench: Bench,
     pub(crate) model: StubModel,
+    pub(crate) agent: RealAgent,
     profile_id: String,
-    _agent: RealAgent,
 }
 
 impl Workplace {
@@ -29,7 +29,7 @@ impl Workplace {
             bench,
             model,
             profile_id: text(&profile["id"])?,
-            _agent: agent,
+            agent,
         })
     }
 

@@ -12,5 +12,6 @@ mod crash;
 mod flood;
 mod main_job;
 mod sends;
+mod stops;
 mod support;
 mod transport;
