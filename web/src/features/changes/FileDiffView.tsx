@@ -6,7 +6,7 @@ import { useAnswer } from "~/app/use-answer";
 import type { RepositoryTarget } from "~/socket/commands";
 import { Button } from "~/ui/Button";
 import { IconButton } from "~/ui/IconButton";
-import { DiffSkeleton } from "./FileRow";
+import { DiffSkeleton } from "./DiffSkeleton";
 
 const SKIP_WORDS: Record<string, string> = {
   binary: "Binary file: there are no lines to compare.",

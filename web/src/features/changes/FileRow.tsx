@@ -3,10 +3,10 @@ import { lazy, Suspense } from "react";
 import type { Place } from "~/places/place";
 import { go } from "~/places/use-place";
 import type { RepositoryTarget } from "~/socket/commands";
-import { Skeleton } from "~/ui/Skeleton";
 import { Totals } from "~/ui/Totals";
 import type { FileChange } from "~/wire/generated/FileChange";
 import { fileKey, KIND_LETTER } from "./changed-repositories";
+import { DiffSkeleton } from "./DiffSkeleton";
 
 const FileDiffView = lazy(async () => ({ default: (await import("./FileDiffView")).FileDiffView }));
 
@@ -68,19 +68,5 @@ export function FileRow({ file, target, place, stamp }: FileRowProps) {
         </Suspense>
       )}
     </li>
-  );
-}
-
-export function DiffSkeleton() {
-  return (
-    <div
-      role="status"
-      aria-label="Loading the diff"
-      className="m-3 flex flex-col gap-2 rounded-xl border border-line p-3"
-    >
-      <Skeleton className="h-3 w-3/5" />
-      <Skeleton className="h-3 w-4/5" />
-      <Skeleton className="h-3 w-2/5" />
-    </div>
   );
 }

@@ -50,7 +50,7 @@ export function inertHtml(token: Token): string {
 }
 
 /** Anything that claims to be HTML, made harmless. A page that cannot sanitise shows it as text. */
-export function sanitize(html: string): string {
+function sanitize(html: string): string {
   if (!purify.isSupported) return escapeHtml(html);
   return purify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
@@ -63,7 +63,7 @@ export function sanitize(html: string): string {
   });
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   const entities: Record<string, string> = {
     "&": "&amp;",
     "<": "&lt;",

@@ -2,7 +2,6 @@ import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { commands } from "~/app/runtime";
 import { closeDialog } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
-import { TITLE_MAX } from "~/features/task/RenameDialog";
 import { useProfiles } from "~/features/task/use-profiles";
 import { taskPlace } from "~/places/place";
 import { go } from "~/places/use-place";
@@ -16,7 +15,7 @@ import { Switch } from "~/ui/Switch";
 import { AgentPicker } from "./AgentPicker";
 import { RepositoryPicker } from "./RepositoryPicker";
 import { StepPicker } from "./StepPicker";
-import { titleFrom } from "./task-title";
+import { TITLE_MAX, titleFrom } from "./task-title";
 import { useRepositories } from "./use-repositories";
 
 /** Repository ids with the branch each starts from, in order: the first is the root. */

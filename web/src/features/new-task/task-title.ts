@@ -1,3 +1,6 @@
+/** As many characters as the server takes. */
+export const TITLE_MAX = 200;
+
 const LONGEST = 80;
 
 /** A title for a task that was given only instructions: the first line, at a word's end. */

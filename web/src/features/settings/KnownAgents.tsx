@@ -42,7 +42,7 @@ interface KnownAgentRowProps {
   workspaceId: string;
 }
 
-export function KnownAgentRow({ agent, added, workspaceId }: KnownAgentRowProps) {
+function KnownAgentRow({ agent, added, workspaceId }: KnownAgentRowProps) {
   const add = () =>
     void attempt("The agent was not added", commands.createProfile(workspaceId, fieldsOfKnown(agent)));
   return (

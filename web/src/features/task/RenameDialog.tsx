@@ -2,14 +2,12 @@ import { type FormEvent, useState } from "react";
 import { commands } from "~/app/runtime";
 import { closeDialog } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
+import { TITLE_MAX } from "~/features/new-task/task-title";
 import { failureText } from "~/socket/requests";
 import { taskOf } from "~/store/tasks";
 import { Button } from "~/ui/Button";
 import { Dialog } from "~/ui/Dialog";
 import { Field } from "~/ui/Field";
-
-/** As many characters as the server takes. */
-export const TITLE_MAX = 200;
 
 export function RenameTaskDialog({ taskId }: { taskId: string }) {
   const title = useAppState((state) => taskOf(state.tasks, taskId)?.title);

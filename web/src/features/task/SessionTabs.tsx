@@ -94,7 +94,7 @@ interface NewSessionMenuProps {
   onLaunched(session: Session): void;
 }
 
-export function NewSessionMenu({ task, onLaunched }: NewSessionMenuProps) {
+function NewSessionMenu({ task, onLaunched }: NewSessionMenuProps) {
   const profiles = useProfiles(task.workspace_id);
   const launch = (profileId: string) =>
     void attempt(

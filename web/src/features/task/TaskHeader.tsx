@@ -52,7 +52,7 @@ export function TaskHeader({ task, place, sessions, shown }: TaskHeaderProps) {
   );
 }
 
-export function StateChip({ row }: { row: RowModel }) {
+function StateChip({ row }: { row: RowModel }) {
   return (
     <span
       data-tone={row.reasonTone}
