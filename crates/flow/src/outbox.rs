@@ -1,13 +1,14 @@
 //! Everything that waits to be written to one client, as plain data.
 //!
-//! *Control* (responses, errors) goes first, in order. Besides it every subscribed [`keys::Scope`] has one ordered queue of
+//! *Control* (responses, errors) goes first, in order. Besides it every subscribed [`Scope`] has one ordered queue of
 //! *occurrences*, which happened once, and *states*, of which only the newest matters. Scopes take turns by bytes, and
 //! after a burst of control one other frame goes: a response is never behind notifications, notifications are never
 //! starved by responses (GWY-04), and a noisy session competes only with itself (GWY-02, GWY-03).
 //!
-//! Overflow, by class: control → [`limits::Overflow::Control`]; occurrences and semantic states → [`limits::Overflow::Behind`]; message
-//! states → the session evicts its own oldest and later gets one [`keys::Next::Resync`]. After an overflow everything queued
-//! is dropped: the connection is closed with a code that tells the client to list again, so nothing is lost silently.
+//! Overflow, by class: control → [`Overflow::Control`]; occurrences and semantic states → [`Overflow::Behind`];
+//! message states → the session evicts its own oldest and later gets one [`Next::Resync`]. After an overflow everything
+//! queued is dropped: the connection is closed with a code that tells the client to list again, so nothing is lost
+//! silently.
 //!
 //! Invariants:
 //! - an occurrence or control frame is never refused by an empty queue of its class (GWY-07);
