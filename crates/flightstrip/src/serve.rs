@@ -65,7 +65,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
         started = start(&options, &dir, &instance_id, &readiness, &gateway) => started?,
         () = signals.next() => return Ok(ExitCode::SUCCESS),
     };
-    announce(&gateway, &started)?;
+    announce(&gateway, &started, &dir)?;
     let control = control::listen(&dir)?;
     let answering = tokio::spawn(control::answer(
         control,
@@ -233,11 +233,15 @@ fn agents_by_memory() -> usize {
 
 /// Prints the address to open, and nothing else, to stdout. A server whose output nobody reads serves all the same:
 /// `flightstrip sign-in` prints another address.
-fn announce(gateway: &Gateway, started: &Started) -> anyhow::Result<()> {
+fn announce(gateway: &Gateway, started: &Started, dir: &Path) -> anyhow::Result<()> {
     let url = gateway.sign_in_url(&started.owner, started.store.now())?;
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("flightstrip"));
     let text = format!(
         "flightstrip is ready. Open:\n\n  {url}\n\n\
-         The address signs one browser in, within 10 minutes. Another: flightstrip sign-in\n"
+         The address signs one browser in, within 10 minutes. For another one:\n\n  \
+         {} sign-in --data-dir {}\n\n",
+        program.display(),
+        dir.display()
     );
     let mut out = std::io::stdout();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
