@@ -1,5 +1,6 @@
 import { Tooltip } from "radix-ui";
 import { SignInView } from "~/features/sign-in/SignInView";
+import { ErrorBoundary } from "~/ui/ErrorBoundary";
 import { Shell } from "./Shell";
 import { Toasts } from "./Toasts";
 import { useAppState } from "./use-app-state";
@@ -11,7 +12,7 @@ export function App() {
   const signedIn = useAppState((state) => state.signIn.phase === "signed_in");
   return (
     <Tooltip.Provider delayDuration={HINT_AFTER_MS}>
-      {signedIn ? <Shell /> : <SignInView />}
+      <ErrorBoundary>{signedIn ? <Shell /> : <SignInView />}</ErrorBoundary>
       <Toasts />
     </Tooltip.Provider>
   );

@@ -6,6 +6,7 @@ import { TaskView } from "~/features/task/TaskView";
 import { TitleBar } from "~/features/task/TitleBar";
 import type { Place } from "~/places/place";
 import { go, usePlace } from "~/places/use-place";
+import { ErrorBoundary } from "~/ui/ErrorBoundary";
 import { Sheet } from "~/ui/Sheet";
 import { Splitter } from "~/ui/Splitter";
 import { Dialogs } from "./Dialogs";
@@ -78,7 +79,16 @@ function SwitcherSheet({ side }: { side: "left" | "bottom" }) {
 }
 
 function PlaceView({ place }: { place: Place }) {
-  if (place.kind === "task") return <TaskView key={place.taskId} place={place} />;
+  // A place that failed is left behind by going to another one.
+  return (
+    <ErrorBoundary key={place.kind === "task" ? place.taskId : place.kind}>
+      <ViewOf place={place} />
+    </ErrorBoundary>
+  );
+}
+
+function ViewOf({ place }: { place: Place }) {
+  if (place.kind === "task") return <TaskView place={place} />;
   if (place.kind === "settings") return <SettingsView place={place} />;
   return <HomeView />;
 }
