@@ -1,6 +1,6 @@
 //! The hub: committed events go from here into the outbox of everybody who may and wants to know.
 //!
-//! It has no queue. [`Hub::publish`] maps an event to a frame, serialised once and only when somebody listens, or to
+//! It has no queue. Publishing (`EventHub`) maps an event to a frame, serialised once and only when somebody listens, or to
 //! the key of a message, and pushes it into each subscriber's outbox under that client's lock. The detail of a session
 //! goes only to clients that opened it (API-07); what a row shows goes to whoever subscribed to its workspace (API-01).
 //!
