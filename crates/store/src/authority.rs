@@ -3,14 +3,13 @@
 //!
 //! Correlated seeks are used instead of windows over whole tables: each finds its one row by an index.
 
+use crate::active_errors;
 use crate::environments;
 use crate::error::Result;
-use crate::row::Row;
 use crate::sessions::{current_turn, open, read_error};
 use crate::snapshots;
 use crate::sql::{Link, sql_in};
 use crate::summaries;
-use model::error::{ActiveError, known_actions};
 use model::git::normalised_repository;
 use model::ids::{EnvironmentId, SessionId, TaskId, WorkspaceId};
 use model::message::{MessageType, RequestStatus};
@@ -63,7 +62,7 @@ pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<LoadedTask>> {
             authority: TaskAuthority {
                 created_at: row.time("created_at")?,
                 last_activity_at: row.maybe_time("last_activity_at")?,
-                launch_error: launch_error(row)?,
+                launch_error: active_errors::read(row, &active_errors::LAUNCH, None),
                 sessions: sessions.remove(&task_id).unwrap_or_default(),
                 queued_prompts: queued.remove(&task_id).unwrap_or(0),
                 environments: environments.remove(&task_id).unwrap_or_default(),
@@ -84,7 +83,7 @@ async fn load_sessions(
         concat!(
             "SELECT m.session_id, m.type, m.turn_id, m.created_at
              FROM task_sessions s JOIN task_session_messages m ON m.session_id = s.id
-             WHERE s.task_id IN ({}) AND m.type IN ('permission_request', 'clarification_request') AND ",
+             WHERE s.task_id IN ({}) AND ",
             open!()
         ),
         list(),
@@ -128,10 +127,7 @@ async fn load_sessions(
                 subagents: u32::try_from(row.int("active_subagent_count")?).unwrap_or(0),
                 current_turn: row.maybe_id("current_turn")?,
                 requests: by_session.remove(&id).unwrap_or_default(),
-                error: read_error(&row)?.map(|error| ActiveError {
-                    session_id: Some(id.clone()),
-                    ..error
-                }),
+                error: read_error(&row, &id)?,
                 id,
             });
     }
@@ -197,31 +193,4 @@ async fn load_environments(
             (task_id, environments)
         })
         .collect())
-}
-
-/// The launch error of a task row; a malformed one is ignored (ERR-07).
-fn launch_error(row: &Row) -> Result<Option<ActiveError>> {
-    let (Some(stamp), Some(occurred_at), Some(preview)) = (
-        row.maybe_text("launch_error_stamp")?,
-        row.maybe_time("launch_error_occurred_at")?,
-        row.maybe_text("launch_error_preview")?,
-    ) else {
-        return Ok(None);
-    };
-    let actions: Vec<String> = row
-        .maybe_text("launch_error_actions")?
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
-    Ok(Some(ActiveError {
-        session_id: None,
-        task_repository_id: row
-            .maybe_id("launch_error_task_repository_id")
-            .ok()
-            .flatten(),
-        stamp,
-        occurred_at,
-        preview,
-        category: row.maybe_text("launch_error_category")?,
-        recovery_actions: known_actions(actions.iter().map(String::as_str)),
-    }))
 }

@@ -11,6 +11,7 @@
 //!
 //! Where to read next: [`authority`] for what a summary is derived from, [`messages`] for how a transcript is kept.
 
+pub(crate) mod active_errors;
 pub mod auth;
 pub mod authority;
 pub mod environments;

@@ -122,7 +122,10 @@ impl Store {
             .one(
                 sql("SELECT max(at) AS latest FROM (
                     SELECT max(updated_at) AS at FROM tasks UNION ALL SELECT max(last_activity_at) FROM tasks
+                    UNION ALL SELECT max(created_at) FROM tasks UNION ALL SELECT max(interrupted_at) FROM tasks
+                    UNION ALL SELECT max(launch_error_occurred_at) FROM tasks
                     UNION ALL SELECT max(updated_at) FROM task_session_messages
+                    UNION ALL SELECT max(created_at) FROM task_session_messages
                     UNION ALL SELECT max(started_at) FROM task_session_turns
                     UNION ALL SELECT max(completed_at) FROM task_session_turns
                     UNION ALL SELECT max(started_at) FROM task_sessions

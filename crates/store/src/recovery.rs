@@ -1,7 +1,8 @@
 //! What start-up finds unfinished: the rows that an ended server left in the middle of something.
 
 use crate::error::Result;
-use crate::sql::{Link, sql};
+use crate::sessions::open;
+use crate::sql::{Link, Statement, sql};
 use model::ids::{SessionId, TaskId};
 
 /// A session that cannot be as its row says, because no process lives.
@@ -13,12 +14,13 @@ pub struct UnfinishedSession {
     pub task_id: TaskId,
 }
 
-/// Sessions that are RUNNING or STARTING, say that something works, have an execution row, or an open turn.
+/// Sessions that are RUNNING or STARTING, say that something works, have an execution row, an open turn, unsettled
+/// text or an open permission: each of these needs a process, and none lives.
 ///
 /// # Errors
 /// Whatever the engine says; so for every function here.
 pub async fn sessions(link: &mut Link) -> Result<Vec<UnfinishedSession>> {
-    let query = sql(
+    let query = Statement::joined(&[
         "SELECT s.id, s.task_id FROM task_sessions s
          WHERE s.state IN ('RUNNING', 'STARTING') OR s.foreground_activity IS NOT NULL
             OR s.active_subagent_count <> 0
@@ -26,9 +28,10 @@ pub async fn sessions(link: &mut Link) -> Result<Vec<UnfinishedSession>> {
             OR EXISTS (SELECT 1 FROM task_session_turns u WHERE u.session_id = s.id AND u.completed_at IS NULL)
             OR EXISTS (SELECT 1 FROM task_session_messages m WHERE m.session_id = s.id AND m.streaming)
             OR EXISTS (SELECT 1 FROM task_session_messages m WHERE m.session_id = s.id
-                       AND m.type = 'permission_request' AND (m.status IS NULL OR m.status = 'pending'))
-         ORDER BY s.id",
-    );
+                       AND m.type = 'permission_request' AND ",
+        open!(),
+        ") ORDER BY s.id",
+    ]);
     let rows = link.all(query).await?;
     rows.iter()
         .map(|row| {

@@ -36,8 +36,7 @@ pub async fn decide(
     let update = Statement::joined(&[
         "UPDATE task_session_messages AS m SET status = $3, metadata = $4, delivered = $5, updated_at = $6,
                 revision = revision + 1
-         WHERE m.id = $1 AND m.pending_id = $2
-           AND m.type IN ('permission_request', 'clarification_request') AND ",
+         WHERE m.id = $1 AND m.pending_id = $2 AND ",
         open!(),
     ]);
     let update = update

@@ -41,7 +41,7 @@ pub async fn append(link: &mut Link, segment: &Segment) -> Result<AppendOutcome>
     let insert = insert
         .bind(&segment.message_id)
         .bind(segment.number)
-        .bind(segment.text.as_str());
+        .bind(&*model::text::storable(&segment.text));
     Ok(if link.execute(insert).await? == 0 {
         AppendOutcome::Gone
     } else {
@@ -54,14 +54,17 @@ pub async fn append(link: &mut Link, segment: &Segment) -> Result<AppendOutcome>
 /// # Errors
 /// As [`append`].
 pub async fn fold(link: &mut Link, message_id: &MessageId, now: Timestamp) -> Result<()> {
-    let query =
-        sql("SELECT text FROM task_session_message_segments WHERE message_id = $1 ORDER BY number");
+    let query = sql(
+        "SELECT number, text FROM task_session_message_segments WHERE message_id = $1 ORDER BY number",
+    );
     let rows = link.all(query.bind(message_id)).await?;
     let mut tail = String::new();
+    // What reading adds for unfolded text is the highest number, so folding adds the same.
+    let mut folded = 0;
     for row in &rows {
         tail.push_str(&row.text("text")?);
+        folded = row.int("number")?;
     }
-    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let update = sql(
         "UPDATE task_session_messages SET content = content || $2, revision = revision + $3 + 1, streaming = $4,
                 updated_at = $5 WHERE id = $1 AND streaming",
@@ -69,7 +72,7 @@ pub async fn fold(link: &mut Link, message_id: &MessageId, now: Timestamp) -> Re
     let update = update
         .bind(message_id)
         .bind(tail.as_str())
-        .bind(count)
+        .bind(folded)
         .bind(false)
         .bind(now);
     if 0 < link.execute(update).await? {

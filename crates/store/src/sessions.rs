@@ -1,19 +1,22 @@
 //! Sessions.
 
+use crate::active_errors;
 use crate::error::{Result, StoreError};
 use crate::row::Row;
 use crate::sql::{Link, Statement, sql};
 use model::agent::{AgentCommandInfo, AgentSettings, AgentUsage};
 use model::clock::Timestamp;
-use model::error::{ActiveError, known_actions};
+use model::error::ActiveError;
 use model::ids::{AgentProfileId, EnvironmentId, SessionId, TaskId};
 use model::session::{Activity, Session, SessionReport, SessionState};
 use model::summary::PendingAction;
 
-/// The words of an open request: a missing or unknown status counts as pending.
+/// That message `m` is an open request: a missing or unknown status counts as pending. Word for word the condition of
+/// the partial index `task_session_messages_open_requests`, or SQLite reads all messages instead of that index.
 macro_rules! open {
     () => {
-        "(m.status IS NULL OR m.status NOT IN ('approved', 'rejected', 'answered', 'cancelled', 'expired'))"
+        "m.type IN ('permission_request', 'clarification_request')
+         AND (m.status IS NULL OR m.status NOT IN ('approved', 'rejected', 'answered', 'cancelled', 'expired'))"
     };
 }
 
@@ -414,31 +417,12 @@ pub async fn remove(link: &mut Link, task_id: &TaskId, id: &SessionId) -> Result
     Ok(())
 }
 
-/// The uncleared error columns of a row, with `prefix`-less names of `task_sessions`; malformed ones are none.
-pub(crate) fn read_error(row: &Row) -> Result<Option<ActiveError>> {
+/// The uncleared error of a row of `task_sessions`.
+pub(crate) fn read_error(row: &Row, id: &SessionId) -> Result<Option<ActiveError>> {
     if row.maybe_time("error_cleared_at")?.is_some() {
         return Ok(None);
     }
-    let (Some(stamp), Some(occurred_at), Some(preview)) = (
-        row.maybe_text("error_stamp")?,
-        row.maybe_time("error_occurred_at")?,
-        row.maybe_text("error_preview")?,
-    ) else {
-        return Ok(None);
-    };
-    let actions: Vec<String> = row
-        .maybe_text("error_actions")?
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
-    Ok(Some(ActiveError {
-        session_id: None,
-        task_repository_id: row.maybe_id("error_task_repository_id")?,
-        stamp,
-        occurred_at,
-        preview,
-        category: row.maybe_text("error_category")?,
-        recovery_actions: known_actions(actions.iter().map(String::as_str)),
-    }))
+    Ok(active_errors::read(row, &active_errors::SESSION, Some(id)))
 }
 
 fn read(row: &Row) -> Result<Session> {
@@ -453,10 +437,7 @@ fn read(row: &Row) -> Result<Session> {
     } else {
         None
     };
-    let error = read_error(row)?.map(|error| ActiveError {
-        session_id: Some(id.clone()),
-        ..error
-    });
+    let error = read_error(row, &id)?;
     Ok(Session {
         task_id: row.id("task_id")?,
         workspace_id: row.id("workspace_id")?,

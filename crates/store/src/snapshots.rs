@@ -71,7 +71,7 @@ pub async fn record(link: &mut Link, snapshot: &GitSnapshot) -> Result<RecordOut
     let replaced = match snapshot.triggered_by {
         SnapshotTrigger::LiveMonitor => sql("DELETE FROM task_session_git_snapshots
              WHERE task_environment_id = $1 AND repository_name = $2 AND created_at <= $3
-               AND triggered_by = 'live_monitor'"),
+               AND triggered_by = 'live_monitor' AND snapshot_type <> 'archive'"),
         SnapshotTrigger::AgentCompleted => sql("DELETE FROM task_session_git_snapshots
              WHERE task_environment_id = $1 AND repository_name = $2 AND created_at <= $3
                AND triggered_by IN ('live_monitor', 'agent_completed') AND snapshot_type <> 'archive'"),

@@ -126,8 +126,8 @@ pub const fn sql(text: &'static str) -> Statement {
     }
 }
 
-/// A statement over a list of ids: `{}` in `text` becomes `$1, $2, …`, bound to `ids`. Further binds follow from
-/// `$n+1`.
+/// A statement over a list of ids: `({})` in `text` becomes `($1, $2, …)`, bound to `ids`. Further binds follow from
+/// `$n+1`. The parentheses are part of the mark, because `'{}'` is also how an empty JSON object is written.
 pub fn sql_in<'a>(text: &'static str, ids: impl IntoIterator<Item = &'a str>) -> Statement {
     let values: Vec<Value> = ids.into_iter().map(Value::from).collect();
     let mut list = String::new();
@@ -138,7 +138,7 @@ pub fn sql_in<'a>(text: &'static str, ids: impl IntoIterator<Item = &'a str>) ->
         list.push_str("NULL");
     }
     Statement {
-        text: Cow::Owned(text.replace("{}", &list)),
+        text: Cow::Owned(text.replace("({})", &format!("({list})"))),
         values,
     }
 }
