@@ -65,7 +65,7 @@ async fn batch(store: &Store, hub: &dyn EventHub, ids: &[TaskId]) -> Result<Proj
     Ok(projected)
 }
 
-/// Stores what changed and gives the tasks whose stored row was not the one that was loaded.
+/// Stores what changed and gives the tasks that must be loaded again: what was loaded is not what is stored now.
 async fn write(
     store: &Store,
     hub: &dyn EventHub,
@@ -74,10 +74,20 @@ async fn write(
 ) -> Result<Vec<TaskId>, StoreError> {
     let mut tx = store.write().await?;
     let now = tx.now();
+    let ids: Vec<TaskId> = loaded.iter().map(|task| task.task_id.clone()).collect();
+    let fences = summaries::lock_fences(&mut tx, &ids).await?;
     let mut contended = Vec::new();
     let mut written = Vec::new();
     let mut unchanged = Vec::new();
     for task in loaded {
+        // Somebody derived from newer authority since this was loaded, or the task is gone.
+        if fences
+            .get(&task.task_id)
+            .is_none_or(|&fence| task.authority_seq < fence)
+        {
+            contended.push(task.task_id);
+            continue;
+        }
         let payload = summary::derive::derive(&task.authority);
         let (id, workspace) = (&task.task_id, &task.workspace_id);
         match summaries::compare_and_update(

@@ -5,11 +5,12 @@ use crate::schedule::Schedule;
 use model::bounds;
 use model::event::EventHub;
 use model::ids::TaskId;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::error::StoreError;
 use store::open::Store;
-use store::summaries;
+use store::summaries::{self, UnusablePage};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -106,9 +107,20 @@ impl Projector {
 
     /// Pokes what is stale without having been poked: after a crash or panic between commit and poke (REC-06).
     async fn sweep(&self) {
-        match self.stale(None).await {
-            Ok(ids) => self.poke(&ids),
-            Err(error) => tracing::warn!(%error, "looking for stale summaries failed"),
+        // Every page, so that tasks which fail again and again never hide the others.
+        let mut last: Option<TaskId> = None;
+        loop {
+            match self.stale(last.as_ref()).await {
+                Ok(ids) => {
+                    let Some(end) = ids.last() else { return };
+                    self.poke(&ids);
+                    last = Some(end.clone());
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "looking for stale summaries failed");
+                    return;
+                }
+            }
         }
     }
 
@@ -117,9 +129,9 @@ impl Projector {
         summaries::stale_tasks(&mut tx, after, bounds::PROJECTOR_BATCH).await
     }
 
-    async fn missing(&self, after: Option<&TaskId>) -> Result<Vec<TaskId>, StoreError> {
+    async fn unusable(&self, after: Option<&TaskId>) -> Result<UnusablePage, StoreError> {
         let mut tx = self.inner.store.read().await?;
-        summaries::missing(&mut tx, after, bounds::PROJECTOR_BATCH).await
+        summaries::unusable(&mut tx, after, bounds::PROJECTOR_BATCH).await
     }
 
     /// Projects these tasks now and gives their summaries: for lists that found them stale or missing (PEN-07).
@@ -134,31 +146,37 @@ impl Projector {
         all
     }
 
-    /// Brings every stale or missing summary up to date: the gate before readiness (REC-01).
+    /// Brings every stale, missing or unreadable summary up to date: the gate before readiness (REC-01, SUM-10).
     ///
     /// # Errors
-    /// When the store cannot be read. A task that fails is counted and does not hold the others.
+    /// When the store cannot be read. A task that fails is counted once and does not hold the others.
     pub async fn converge(&self) -> Result<Converged, StoreError> {
         let mut converged = Converged::default();
-        for missing in [false, true] {
-            let mut last: Option<TaskId> = None;
-            loop {
-                let after = last.as_ref();
-                let ids = if missing {
-                    self.missing(after).await?
-                } else {
-                    self.stale(after).await?
-                };
-                let Some(end) = ids.last().cloned() else {
-                    break;
-                };
-                let projected = self.project(&ids).await;
-                converged.tasks += ids.len();
-                converged.written += projected.written;
-                converged.failed += projected.failed.len();
-                last = Some(end);
-            }
+        let mut failed = BTreeSet::new();
+        let mut last: Option<TaskId> = None;
+        loop {
+            let ids = self.stale(last.as_ref()).await?;
+            let Some(end) = ids.last().cloned() else {
+                break;
+            };
+            converged.tasks += ids.len();
+            let projected = self.project(&ids).await;
+            converged.written += projected.written;
+            failed.extend(projected.failed);
+            last = Some(end);
         }
+        last = None;
+        loop {
+            let mut page = self.unusable(last.as_ref()).await?;
+            let Some(end) = page.last else { break };
+            page.unusable.retain(|id| !failed.contains(id));
+            converged.tasks += page.unusable.len();
+            let projected = self.project(&page.unusable).await;
+            converged.written += projected.written;
+            failed.extend(projected.failed);
+            last = Some(end);
+        }
+        converged.failed = failed.len();
         Ok(converged)
     }
 }
