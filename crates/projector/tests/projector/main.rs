@@ -1,0 +1,10 @@
+//! The projector over real databases: summaries are what authority says, whatever happens on the way.
+
+#[cfg(test)]
+mod concurrency;
+#[cfg(test)]
+mod projecting;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod running;
