@@ -13,7 +13,8 @@ mod plans {
     use store::sql::sql;
     use store::tx::WriteTx;
     use store::{authority, recovery, requests, segments, sessions, snapshots, summaries, tasks};
-    use testkit::story::{Look, Story};
+    use testkit::story::Story;
+    use testkit::story::look::Look;
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Metadata, Subscriber};

@@ -3,29 +3,30 @@
 //! Each verb is one committed transaction that marks the tasks it concerns, as the product's own commands do; nothing
 //! is published. What no verb says, [`Story::change`] does.
 //!
-//! A test is a function over a [`Story`]; [`crate::on_every_engine`] runs it on each engine.
+//! A test is a function over a [`Story`]; [`crate::on_every_engine`] runs it on each engine. What happens in a session
+//! is told by [`transcript`], what Git looked like by [`look`].
+
+pub mod look;
+pub mod transcript;
 
 use crate::store::ThrowawayStore;
+use crate::story::look::Look;
 use ::store::authority::{self, LoadedTask};
-use ::store::messages::{self, NewMessage, Place};
 use ::store::open::Store;
 use ::store::sessions::{self, NewSession};
 use ::store::snapshots::{self, RecordOutcome};
 use ::store::sql::Statement;
 use ::store::tasks::{self, NewTask};
-use ::store::turns::{self, NewTurn};
 use ::store::tx::WriteTx;
 use ::store::{environments, profiles, repositories, summaries, workspaces};
 use anyhow::{Context, Result};
 use model::agent::AgentProfile;
 use model::clock::Timestamp;
 use model::environment::{EnvironmentRepository, EnvironmentState};
-use model::git::{GitSnapshot, GitStatus, GitTotals, SnapshotTrigger};
 use model::ids::{
-    AgentProfileId, EnvironmentId, EnvironmentRepositoryId, MessageId, PendingId, RepositoryId,
-    SessionId, SnapshotId, StepId, TaskId, TurnId, UserId, WorkflowId, WorkspaceId,
+    AgentProfileId, EnvironmentId, EnvironmentRepositoryId, RepositoryId, SessionId, StepId,
+    TaskId, UserId, WorkflowId, WorkspaceId,
 };
-use model::message::{Author, MessageType};
 use model::summary::{SummaryPayload, TaskStatusSummary};
 use model::workspace::{Repository, Step, User, Workflow, Workspace};
 use std::collections::BTreeMap;
@@ -44,88 +45,6 @@ pub struct Story {
     pub profile: AgentProfileId,
     /// The registered repository.
     pub repository: RepositoryId,
-}
-
-/// A request row and its identity.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// Its row.
-    pub message_id: MessageId,
-    /// Its identity.
-    pub pending_id: PendingId,
-}
-
-/// An observation to store. [`Look::at`] gives a clean root repository; tests change the fields they care about.
-#[derive(Clone, Debug)]
-pub struct Look {
-    /// The repository; absent for the root.
-    pub repository: Option<String>,
-    /// When it began to look.
-    pub at: Timestamp,
-    /// What made it.
-    pub by: SnapshotTrigger,
-    /// The session that caused it.
-    pub session: Option<SessionId>,
-    /// Lines added; the other totals follow from it.
-    pub additions: u64,
-    /// Whether a base was found.
-    pub base_resolvable: bool,
-    /// Whether it lists its files.
-    pub detailed: bool,
-}
-
-impl Look {
-    /// A look of the live monitor at a root repository with `additions` new lines in one file.
-    #[must_use]
-    pub const fn at(at: Timestamp, additions: u64) -> Self {
-        Self {
-            repository: None,
-            at,
-            by: SnapshotTrigger::LiveMonitor,
-            session: None,
-            additions,
-            base_resolvable: true,
-            detailed: false,
-        }
-    }
-
-    /// The row this look makes.
-    #[must_use]
-    pub fn snapshot(&self, environment_id: &EnvironmentId) -> GitSnapshot {
-        let file = model::git::FileChange {
-            path: "src/lib.rs".to_owned(),
-            old_path: None,
-            kind: model::git::FileChangeKind::Modified,
-            additions: self.additions,
-            deletions: 0,
-            binary: false,
-        };
-        GitSnapshot {
-            id: SnapshotId::generate(),
-            environment_id: environment_id.clone(),
-            session_id: self.session.clone(),
-            triggered_by: self.by,
-            status: GitStatus {
-                repository_name: self.repository.clone(),
-                timestamp: self.at,
-                branch: Some("work".to_owned()),
-                remote_branch: None,
-                head_commit: Some("c0ffee".to_owned()),
-                base_commit: Some("ba5e".to_owned()),
-                base_branch: Some("main".to_owned()),
-                base_resolvable: self.base_resolvable,
-                totals: GitTotals {
-                    additions: self.additions,
-                    deletions: 0,
-                    changed_files: u64::from(0 < self.additions),
-                    ahead: Some(1),
-                    behind: Some(0),
-                },
-                files: self.detailed.then(|| vec![file]),
-                truncated: false,
-            },
-        }
-    }
 }
 
 impl Story {
@@ -368,142 +287,6 @@ impl Story {
         .await
     }
 
-    /// A turn opens.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn turn(&self, session: &SessionId, kind: NewTurn) -> Result<TurnId> {
-        let task = self.task_of(session).await?;
-        let id = TurnId::generate();
-        self.change(&[&task], async |tx| {
-            let now = tx.now();
-            turns::insert(tx, &id, session, kind, now).await
-        })
-        .await?;
-        Ok(id)
-    }
-
-    /// A turn reserved for a prompt, with that prompt's row.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn prompt(&self, session: &SessionId, text: &str) -> Result<(TurnId, MessageId)> {
-        let turn = self.turn(session, NewTurn::ForMessage).await?;
-        let kind = MessageType::Message;
-        let message = self
-            .row(session, Some(&turn), Author::User, kind, text)
-            .await?;
-        Ok((turn, message))
-    }
-
-    /// A prompt at the end of the queue.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn queue(&self, session: &SessionId, text: &str) -> Result<MessageId> {
-        let row = Row {
-            author: Author::User,
-            place: Place::QueueEnd,
-            ..Row::new(session, text)
-        };
-        self.insert(row).await
-    }
-
-    /// A row at the end of the transcript.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn row(
-        &self,
-        session: &SessionId,
-        turn: Option<&TurnId>,
-        author: Author,
-        kind: MessageType,
-        text: &str,
-    ) -> Result<MessageId> {
-        let row = Row {
-            turn,
-            author,
-            kind,
-            ..Row::new(session, text)
-        };
-        self.insert(row).await
-    }
-
-    /// A row of the agent that text may be appended to.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn stream(
-        &self,
-        session: &SessionId,
-        turn: &TurnId,
-        text: &str,
-    ) -> Result<MessageId> {
-        let row = Row {
-            turn: Some(turn),
-            streaming: true,
-            ..Row::new(session, text)
-        };
-        self.insert(row).await
-    }
-
-    /// The agent asks for a permission.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn permission(&self, session: &SessionId, turn: &TurnId) -> Result<Asked> {
-        self.ask(session, turn, MessageType::PermissionRequest)
-            .await
-    }
-
-    /// The agent asks a question.
-    ///
-    /// # Errors
-    /// As [`Story::task`].
-    pub async fn question(&self, session: &SessionId, turn: &TurnId) -> Result<Asked> {
-        self.ask(session, turn, MessageType::ClarificationRequest)
-            .await
-    }
-
-    async fn ask(&self, session: &SessionId, turn: &TurnId, kind: MessageType) -> Result<Asked> {
-        let pending_id = PendingId::generate();
-        let row = Row {
-            turn: Some(turn),
-            kind,
-            pending_id: Some(&pending_id),
-            ..Row::new(session, "May I?")
-        };
-        let message_id = self.insert(row).await?;
-        Ok(Asked {
-            message_id,
-            pending_id,
-        })
-    }
-
-    async fn insert(&self, row: Row<'_>) -> Result<MessageId> {
-        let task = self.task_of(row.session).await?;
-        let id = MessageId::generate();
-        self.change(&[&task], async |tx| {
-            let new = NewMessage {
-                id: &id,
-                session_id: row.session,
-                task_id: &task,
-                turn_id: row.turn,
-                author: row.author,
-                kind: row.kind,
-                content: row.text,
-                metadata: &serde_json::json!({}),
-                pending_id: row.pending_id,
-                streaming: row.streaming,
-            };
-            let now = tx.now();
-            messages::insert(tx, &new, row.place, now).await
-        })
-        .await?;
-        Ok(id)
-    }
-
     /// An observation is stored.
     ///
     /// # Errors
@@ -556,34 +339,6 @@ impl Story {
         Ok(summaries::of_tasks(&mut tx, std::slice::from_ref(task))
             .await?
             .remove(task))
-    }
-}
-
-/// A transcript row in the making.
-struct Row<'a> {
-    session: &'a SessionId,
-    turn: Option<&'a TurnId>,
-    author: Author,
-    kind: MessageType,
-    text: &'a str,
-    pending_id: Option<&'a PendingId>,
-    streaming: bool,
-    place: Place,
-}
-
-impl<'a> Row<'a> {
-    /// A settled text of the agent at the end of the transcript.
-    const fn new(session: &'a SessionId, text: &'a str) -> Self {
-        Self {
-            session,
-            turn: None,
-            author: Author::Agent,
-            kind: MessageType::Message,
-            text,
-            pending_id: None,
-            streaming: false,
-            place: Place::Transcript,
-        }
     }
 }
 

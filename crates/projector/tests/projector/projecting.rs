@@ -13,7 +13,8 @@ use std::sync::Arc;
 use store::sql::sql;
 use store::{sessions, summaries, tasks};
 use testkit::recorder::Recorder;
-use testkit::story::{Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
 
 testkit::on_every_engine!(
     sum_04_a_rebuild_gives_the_same_payloads_whatever_was_deleted,

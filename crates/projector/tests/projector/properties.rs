@@ -13,7 +13,9 @@ use store::sql::sql;
 use store::turns::NewTurn;
 use store::{messages, requests, sessions, tasks, turns};
 use testkit::recorder::Recorder;
-use testkit::story::{Asked, Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
+use testkit::story::transcript::Asked;
 
 /// What may happen. Numbers choose among what exists; with nothing to choose from, nothing happens.
 #[derive(Clone, Debug)]
@@ -240,10 +242,10 @@ impl Life {
         let answered = matches!(what, Happening::Answered(_));
         self.story
             .change(&[&self.task], async |tx| {
-                if !answered {
-                    return messages::remove(tx, &asked.message_id).await.map(drop);
-                }
                 let (now, metadata) = (tx.now(), serde_json::json!({}));
+                if !answered {
+                    return messages::remove(tx, &asked.message_id, now).await;
+                }
                 let status = RequestStatus::Answered;
                 let (row, id) = (&asked.message_id, &asked.pending_id);
                 requests::decide(tx, row, id, status, &metadata, None, now)

@@ -72,10 +72,10 @@ async fn err_01_the_newest_of_session_and_launch_errors_is_shown(story: Story) -
 }
 
 async fn err_01_an_error_counts_whatever_its_sessions_state(story: Story) -> Result<()> {
-    let task = story.task().await?;
-    let session = story.session(&task, None).await?;
-    session_error(&story, &session, 10, "boom").await?;
     for state in SessionState::ALL {
+        let task = story.task().await?;
+        let session = story.session(&task, None).await?;
+        session_error(&story, &session, 10, "boom").await?;
         story
             .change(&[&task], async |tx| {
                 sessions::set_state(tx, &session, *state).await

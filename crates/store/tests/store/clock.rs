@@ -5,7 +5,8 @@ use model::clock::Timestamp;
 use model::error::{ActiveError, ErrorCategory};
 use store::sql::Statement;
 use store::{sessions, tasks};
-use testkit::story::{Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
 
 testkit::on_every_engine!(the_latest_time_is_found_in_every_column);
 

@@ -6,7 +6,8 @@ use model::git::{GitSnapshot, SnapshotTrigger};
 use model::ids::{EnvironmentId, SnapshotId};
 use store::snapshots::{self, RecordOutcome};
 use store::sql::sql;
-use testkit::story::{Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
 
 testkit::on_every_engine!(
     env_01_deleting_every_session_keeps_the_status,

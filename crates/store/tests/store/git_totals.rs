@@ -3,7 +3,8 @@
 use anyhow::Result;
 use model::clock::Timestamp;
 use model::ids::TaskId;
-use testkit::story::{Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
 
 testkit::on_every_engine!(
     git_01_one_repositorys_update_keeps_its_siblings,

@@ -17,6 +17,7 @@ testkit::on_every_engine!(
     late_text_joins_a_settled_row,
     seq_is_unique_and_never_given_twice,
     a_window_of_a_transcript_says_whether_there_is_more,
+    api_06_a_persons_deleted_message_keeps_its_id_and_nothing_else,
 );
 
 /// Pieces that end and begin in the middle of what people see as one character.
@@ -43,6 +44,15 @@ async fn fold(story: &Story, id: &MessageId) -> Result<()> {
         .change(&[], async |tx| {
             let now = tx.now();
             segments::fold(tx, id, now).await
+        })
+        .await
+}
+
+async fn remove(story: &Story, id: &MessageId) -> Result<()> {
+    story
+        .change(&[], async |tx| {
+            let now = tx.now();
+            messages::remove(tx, id, now).await
         })
         .await
 }
@@ -115,10 +125,7 @@ async fn an_append_to_a_deleted_row_finds_it_gone(story: Story) -> Result<()> {
     let (session, turn) = session(&story).await?;
     let id = story.stream(&session, &turn, "text").await?;
     append(&story, &id, 1, " more").await?;
-    let removed = story
-        .change(&[], async |tx| messages::remove(tx, &id).await)
-        .await?;
-    assert!(removed);
+    remove(&story, &id).await?;
     assert_eq!(append(&story, &id, 2, " lost").await?, AppendOutcome::Gone);
     let mut tx = story.store().read().await?;
     assert_eq!(segments::unsettled(&mut tx, &session).await?, []);
@@ -167,9 +174,7 @@ async fn seq_is_unique_and_never_given_twice(story: Story) -> Result<()> {
         first.seq.map(|seq| seq + 1),
         "rows follow each other"
     );
-    story
-        .change(&[], async |tx| messages::remove(tx, &second.id).await)
-        .await?;
+    remove(&story, &second.id).await?;
     let third = row("third").await?;
     assert!(
         second.seq < third.seq,
@@ -214,5 +219,31 @@ async fn a_window_of_a_transcript_says_whether_there_is_more(story: Story) -> Re
         window(Window::Newest, 5).await?,
         ("go 2 3 4 5".to_owned(), false)
     );
+    Ok(())
+}
+
+async fn api_06_a_persons_deleted_message_keeps_its_id_and_nothing_else(
+    story: Story,
+) -> Result<()> {
+    let (session, _) = session(&story).await?;
+    let (turn, prompt) = story.prompt(&session, "a secret").await?;
+    let queued = story.queue(&session, "another").await?;
+    for id in [&prompt, &queued] {
+        remove(&story, id).await?;
+        let mut tx = story.store().read().await?;
+        assert_eq!(messages::get(&mut tx, id).await?, None);
+        let owner = messages::owner(&mut tx, id).await?.expect("an owner");
+        assert!(owner.removed);
+    }
+    let mut tx = story.store().read().await?;
+    assert_eq!(messages::prompts_of_turn(&mut tx, &turn).await?, []);
+    assert_eq!(messages::queue(&mut tx, &session).await?, []);
+    let (rows, more) = messages::list(&mut tx, &session, Window::Newest, 10).await?;
+    let texts: Vec<_> = rows.into_iter().map(|row| row.content).collect();
+    assert_eq!((texts, more), (vec!["go".to_owned()], false));
+    let kept = store::sql::sql(
+        "SELECT count(*) AS n FROM task_session_messages WHERE content IN ('a secret', 'another')",
+    );
+    assert_eq!(tx.one(kept, "count").await?.int("n")?, 0);
     Ok(())
 }

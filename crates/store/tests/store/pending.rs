@@ -10,7 +10,8 @@ use store::requests::{self, DecideOutcome};
 use store::sql::sql;
 use store::turns::{self, NewTurn};
 use store::{messages, sessions};
-use testkit::story::{Asked, Story};
+use testkit::story::Story;
+use testkit::story::transcript::Asked;
 
 testkit::on_every_engine!(
     pen_02_a_question_counts_in_its_sessions_current_turn_only,
@@ -22,7 +23,7 @@ testkit::on_every_engine!(
     pen_05_a_deleted_request_row_clears_it,
     pen_08_a_late_end_of_an_old_turn_re_arms_nothing,
     sum_09_a_lifecycle_turn_is_never_the_current_turn,
-    a_terminal_session_asks_for_nothing,
+    a_terminal_session_asks_for_nothing_and_stays_closed,
 );
 
 async fn pending(story: &Story, session: &SessionId) -> Result<Option<PendingAction>> {
@@ -64,9 +65,11 @@ async fn decide(story: &Story, asked: &Asked, status: RequestStatus) -> Result<D
 
 async fn delete(story: &Story, message: &MessageId) -> Result<()> {
     story
-        .change(&[], async |tx| messages::remove(tx, message).await)
-        .await?;
-    Ok(())
+        .change(&[], async |tx| {
+            let now = tx.now();
+            messages::remove(tx, message, now).await
+        })
+        .await
 }
 
 async fn pen_02_a_question_counts_in_its_sessions_current_turn_only(story: Story) -> Result<()> {
@@ -283,20 +286,22 @@ async fn sum_09_a_lifecycle_turn_is_never_the_current_turn(story: Story) -> Resu
     Ok(())
 }
 
-async fn a_terminal_session_asks_for_nothing(story: Story) -> Result<()> {
-    let task = story.task().await?;
-    let session = story.session(&task, None).await?;
-    let (turn, _) = story.prompt(&session, "go").await?;
-    story.permission(&session, &turn).await?;
-    story.question(&session, &turn).await?;
+async fn a_terminal_session_asks_for_nothing_and_stays_closed(story: Story) -> Result<()> {
     for state in SessionState::ALL {
-        story
-            .change(&[&task], async |tx| {
-                sessions::set_state(tx, &session, *state).await
-            })
-            .await?;
+        let task = story.task().await?;
+        let session = story.session(&task, None).await?;
+        let (turn, _) = story.prompt(&session, "go").await?;
+        story.permission(&session, &turn).await?;
+        story.question(&session, &turn).await?;
         let expected = (!state.is_terminal()).then_some(Permission);
-        assert_eq!(pending(&story, &session).await?, expected, "{state:?}");
+        for next in [*state, SessionState::Running] {
+            story
+                .change(&[&task], async |tx| {
+                    sessions::set_state(tx, &session, next).await
+                })
+                .await?;
+            assert_eq!(pending(&story, &session).await?, expected, "{state:?}");
+        }
     }
     Ok(())
 }

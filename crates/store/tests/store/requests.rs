@@ -6,7 +6,8 @@ use model::message::{MessageType, RequestStatus};
 use serde_json::json;
 use store::requests::{self, DecideOutcome};
 use store::{messages, sessions};
-use testkit::story::{Asked, Story};
+use testkit::story::Story;
+use testkit::story::transcript::Asked;
 
 testkit::on_every_engine!(
     the_first_of_many_answers_wins,

@@ -4,7 +4,8 @@ use anyhow::Result;
 use model::ids::TaskId;
 use model::message::{Author, MessageType};
 use store::{authority, tasks};
-use testkit::story::{Look, Story};
+use testkit::story::Story;
+use testkit::story::look::Look;
 
 testkit::on_every_engine!(
     pst_04_loading_authority_takes_a_constant_number_of_statements,
