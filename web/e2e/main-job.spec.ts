@@ -51,7 +51,7 @@ test("WEB-01 GIT-01 API-01: the main job, from an empty server to an answer afte
   });
 
   await test.step("the file changed, and every place counts the same", async () => {
-    const worktree = await api.worktree(ASKS);
+    const [worktree = ""] = await api.worktrees(ASKS);
     expect(await readFile(join(worktree, "NOTES.md"), "utf8")).toBe("one\ntwo\n");
     await expectTotals(row(app, ASKS), 2, 0);
     await openTask(app, ASKS);

@@ -52,22 +52,13 @@ test("S-24: a summary that arrives moves no address, scroll, focus or drawer", a
   await expect(switcher(app)).toBeVisible();
 });
 
-test("a row is found by its state, and the keys walk to the one that needs a person", async ({
-  app,
-  api,
-  gates,
-}) => {
-  test.skip(isPhone(app), "a phone has no keys");
+test("a row is found by the words on it", async ({ app, api, gates }) => {
   await makeManyStates(api, gates);
   await expectManyStates(app);
   await app.getByRole("searchbox", { name: "Find a task" }).fill("background");
   await expect(rows(app).getByRole("link")).toHaveText(["With helpers"]);
   await app.getByRole("button", { name: "Clear filter" }).click();
-  await app.getByRole("heading", { name: "Nothing needs you" }).or(app.getByRole("main")).first().click();
-  await app.keyboard.press("g");
-  await app.keyboard.press("n");
-  await expect(app).toHaveURL(/\/t\//);
-  await expect(app.getByRole("heading", { level: 1 })).toHaveText(/Asks|Without a base|Ended early/);
+  await expect(row(app, "Asks")).toBeVisible();
 });
 
 function rows(page: Page) {

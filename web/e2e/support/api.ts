@@ -26,8 +26,8 @@ interface Talk {
  * shares no socket, storage or focus with it.
  */
 export class Api {
-  /** What tasks made from now on work on. */
-  private repositoryId = "";
+  /** What tasks made from now on work on; the first is the root. */
+  private readonly repositoryIds: string[] = [];
   private made = 0;
 
   private constructor(
@@ -62,26 +62,27 @@ export class Api {
     return (await answer) as ResponseOf<A>;
   }
 
-  /** Registers a repository; tasks made from now on work on it. */
+  /** Registers a repository; tasks made from now on work on it too. */
   async addRepository(path: string): Promise<void> {
     const added = await this.request("repository.add", { workspace_id: this.workspaceId, path });
-    this.repositoryId = added.id;
+    this.repositoryIds.push(added.id);
   }
 
   async addProfile(fields: AgentProfileFields): Promise<AgentProfile> {
     return this.request("agent_profile.create", { workspace_id: this.workspaceId, ...fields });
   }
 
-  /** Makes a task on the repository. With a prompt an agent, the demo agent unless another is named, starts at once. */
+  /** Makes a task on the registered repositories. With a prompt an agent, the demo agent unless another is named, starts at once. */
   async addTask(title: string, prompt?: string, { baseBranch, agent }: TaskOptions = {}): Promise<Task> {
     this.made += 1;
     const { task } = await this.request("task.create", {
       workspace_id: this.workspaceId,
       client_id: `task-${this.made}`,
       title,
-      repositories: [
-        { repository_id: this.repositoryId, ...(baseBranch ? { base_branch: baseBranch } : {}) },
-      ],
+      repositories: this.repositoryIds.map((id) => ({
+        repository_id: id,
+        ...(baseBranch === undefined ? {} : { base_branch: baseBranch }),
+      })),
       environment: "own",
       start_agent: prompt !== undefined,
       ...(prompt === undefined ? {} : { prompt }),
@@ -137,11 +138,10 @@ export class Api {
     });
   }
 
-  /** The folder in which the task's agent works on its first repository. */
-  async worktree(title: string): Promise<string> {
-    const path = (await this.titled(title)).environments[0]?.repositories[0]?.worktree_path;
-    if (!path) throw new Error(`the task ${title} has no worktree`);
-    return path;
+  /** The folders in which the task's agent works, in the order of its repositories. */
+  async worktrees(title: string): Promise<string[]> {
+    const worktrees = (await this.titled(title)).environments.flatMap(({ repositories }) => repositories);
+    return worktrees.map(({ worktree_path }) => worktree_path);
   }
 }
 
