@@ -86,6 +86,29 @@ pub enum AgentError {
     Gone,
 }
 
+impl AgentError {
+    /// One word for logs, which never carry an agent's own words.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::CommandNotFound { .. } => "command_not_found",
+            Self::WorkspaceMissing => "workspace_missing",
+            Self::Spawn { .. } => "spawn",
+            Self::ExitedAtOnce { .. } => "exited_at_once",
+            Self::InitializeTimeout => "initialize_timeout",
+            Self::RequestTimeout { .. } => "request_timeout",
+            Self::Protocol { .. } => "protocol",
+            Self::AuthRequired { .. } => "auth_required",
+            Self::LineTooLong { .. } => "line_too_long",
+            Self::Rpc { .. } => "rpc",
+            Self::NotReading => "not_reading",
+            Self::NoSession => "no_session",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Gone => "gone",
+        }
+    }
+}
+
 fn describe(status: Option<&AgentStatus>) -> String {
     match status {
         Some(AgentStatus::Code(code)) => format!("exit code {code}"),

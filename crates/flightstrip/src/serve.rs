@@ -76,13 +76,24 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
             clock: started.store.clock(),
         },
     ));
-    if options.demo {
-        demo::seed(&started.orchestrator, &started.owner, &dir).await?;
-    }
+    let seeding = options.demo.then(|| {
+        let (orchestrator, owner, dir) = (
+            started.orchestrator.clone(),
+            started.owner.clone(),
+            dir.clone(),
+        );
+        tokio::spawn(async move {
+            if let Err(error) = demo::seed(&orchestrator, &owner, &dir).await {
+                tracing::error!(error = format!("{error:#}"), "the demo could not be set up");
+            }
+        })
+    });
     signals.next().await;
     tracing::info!("stopping; a second signal does not wait");
-    answering.abort();
-    let _ = answering.await; // aborted just now
+    for task in [Some(answering), seeding].into_iter().flatten() {
+        task.abort();
+        let _ = task.await; // aborted just now
+    }
     tokio::select! {
         () = stop(gateway, started) => Ok(ExitCode::SUCCESS),
         () = signals.next() => Ok(ExitCode::FAILURE),
@@ -252,9 +263,7 @@ fn announce(gateway: &Gateway, started: &Started, dir: &Path) -> anyhow::Result<
 
 /// Clients are told first, so that they see an ordinary restart; then sessions flush and end.
 async fn stop(gateway: Arc<Gateway>, started: Started) {
-    if let Ok(gateway) = Arc::try_unwrap(gateway) {
-        gateway.shutdown().await;
-    }
+    gateway.shutdown().await;
     started.orchestrator.shutdown().await;
     started.projecting.cancel();
     let _ = started.projector.await; // it was told to end

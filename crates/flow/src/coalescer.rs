@@ -103,7 +103,10 @@ impl Coalescer {
     fn find(&self, kind: TextKind, protocol_id: Option<&str>) -> Option<RowNumber> {
         let same = |row: &&Row| row.kind == kind && row.protocol_id.as_deref() == protocol_id;
         let row = self.rows.iter().rev().find(same)?;
-        let is_last = self.rows.last().is_some_and(|last| last.number == row.number);
+        let is_last = self
+            .rows
+            .last()
+            .is_some_and(|last| last.number == row.number);
         (protocol_id.is_some() || (self.joinable && is_last)).then_some(row.number)
     }
 
@@ -117,9 +120,17 @@ impl Coalescer {
         if bounds::COALESCER_ROWS <= self.rows.len() {
             self.rows.remove(0);
         }
-        self.rows.push(Row { number, kind, protocol_id: protocol_id.map(str::to_owned) });
+        self.rows.push(Row {
+            number,
+            kind,
+            protocol_id: protocol_id.map(str::to_owned),
+        });
         self.joinable = true;
-        Output::Open { row: number, kind, text: text.to_owned() }
+        Output::Open {
+            row: number,
+            kind,
+            text: text.to_owned(),
+        }
     }
 
     /// Another row joined the transcript: what waits must be written first, and text without an id starts anew.
@@ -133,7 +144,9 @@ impl Coalescer {
     #[must_use]
     pub fn flush(&mut self) -> Option<Output> {
         self.due = None;
-        self.pending.take().map(|(row, text)| Output::Append { row, text })
+        self.pending
+            .take()
+            .map(|(row, text)| Output::Append { row, text })
     }
 
     /// When waiting text is due; nothing waits otherwise.
@@ -145,13 +158,23 @@ impl Coalescer {
     /// Whether more text may be pushed. If not, stop reading: the gate closes and the agent's pipe fills (STR-04).
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.pending.as_ref().is_none_or(|(_, text)| text.len() < bounds::COALESCE_PENDING_BYTES)
+        self.pending
+            .as_ref()
+            .is_none_or(|(_, text)| text.len() < bounds::COALESCE_PENDING_BYTES)
     }
 
     /// Forgets all rows: the turn is over and its rows are settled. What waits must have been taken.
     pub fn reset(&mut self) {
-        debug_assert!(self.pending.is_none(), "text is flushed before its rows are forgotten");
-        *self = Self { opened: self.opened, pending: self.pending.take(), due: self.due, ..Self::default() };
+        debug_assert!(
+            self.pending.is_none(),
+            "text is flushed before its rows are forgotten"
+        );
+        *self = Self {
+            opened: self.opened,
+            pending: self.pending.take(),
+            due: self.due,
+            ..Self::default()
+        };
     }
 }
 

@@ -9,18 +9,28 @@ fn ms(millis: u64) -> Duration {
 }
 
 fn open(row: u64, kind: TextKind, text: &str) -> Output {
-    Output::Open { row: RowNumber(row), kind, text: text.to_owned() }
+    Output::Open {
+        row: RowNumber(row),
+        kind,
+        text: text.to_owned(),
+    }
 }
 
 fn append(row: u64, text: &str) -> Output {
-    Output::Append { row: RowNumber(row), text: text.to_owned() }
+    Output::Append {
+        row: RowNumber(row),
+        text: text.to_owned(),
+    }
 }
 
 #[test]
 fn str_01_the_first_piece_leaves_at_once_and_the_rest_on_the_tick() {
     let mut coalescer = Coalescer::default();
     assert_eq!(coalescer.push(TextKind::Message, None, "", ms(5)), []);
-    assert_eq!(coalescer.push(TextKind::Message, None, "a", ms(10)), [open(0, TextKind::Message, "a")]);
+    assert_eq!(
+        coalescer.push(TextKind::Message, None, "a", ms(10)),
+        [open(0, TextKind::Message, "a")]
+    );
     assert_eq!(coalescer.due(), None);
     assert_eq!(coalescer.push(TextKind::Message, None, "b", ms(20)), []);
     assert_eq!(coalescer.push(TextKind::Message, None, "c", ms(99)), []);
@@ -36,7 +46,10 @@ fn str_03_a_row_between_ends_the_row_and_takes_what_waits() {
     let _ = coalescer.push(TextKind::Message, None, "a", ms(0));
     let _ = coalescer.push(TextKind::Message, None, "b", ms(1));
     assert_eq!(coalescer.row_barrier(), Some(append(0, "b")));
-    assert_eq!(coalescer.push(TextKind::Message, None, "c", ms(2)), [open(1, TextKind::Message, "c")]);
+    assert_eq!(
+        coalescer.push(TextKind::Message, None, "c", ms(2)),
+        [open(1, TextKind::Message, "c")]
+    );
 }
 
 #[test]
@@ -57,7 +70,10 @@ fn the_other_kind_of_text_is_another_row() {
         coalescer.push(TextKind::Message, None, "Hi", ms(2)),
         [append(0, "m"), open(1, TextKind::Message, "Hi")]
     );
-    assert_eq!(coalescer.push(TextKind::Thought, None, "so", ms(3)), [open(2, TextKind::Thought, "so")]);
+    assert_eq!(
+        coalescer.push(TextKind::Thought, None, "so", ms(3)),
+        [open(2, TextKind::Thought, "so")]
+    );
 }
 
 #[test]
@@ -69,7 +85,10 @@ fn an_agents_own_id_names_its_row_whatever_came_between() {
         coalescer.push(TextKind::Message, Some("m2"), "x", ms(1)),
         [open(1, TextKind::Message, "x")]
     );
-    assert_eq!(coalescer.push(TextKind::Message, Some("m1"), "b", ms(2)), []);
+    assert_eq!(
+        coalescer.push(TextKind::Message, Some("m1"), "b", ms(2)),
+        []
+    );
     assert_eq!(coalescer.flush(), Some(append(0, "b")));
 }
 
@@ -77,7 +96,12 @@ fn an_agents_own_id_names_its_row_whatever_came_between() {
 fn pending_text_is_bounded() {
     let mut coalescer = Coalescer::default();
     let _ = coalescer.push(TextKind::Message, None, "a", ms(0));
-    let _ = coalescer.push(TextKind::Message, None, &"x".repeat(bounds::COALESCE_PENDING_BYTES), ms(1));
+    let _ = coalescer.push(
+        TextKind::Message,
+        None,
+        &"x".repeat(bounds::COALESCE_PENDING_BYTES),
+        ms(1),
+    );
     assert!(!coalescer.has_room());
     let _ = coalescer.flush();
     assert!(coalescer.has_room());

@@ -86,6 +86,12 @@ pub const AGENT_LAST_LINES: Duration = Duration::from_millis(250);
 pub const OPEN_PERMISSIONS: usize = 256;
 /// Silence after which an agent that replays history *after* its reply is taken to have finished.
 pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
+/// Tool calls of one turn that are remembered. Overflow: ended ones are forgotten; an update of one opens a new row.
+pub const TOOL_ROWS: usize = 4_096;
+/// Ids, kinds and paths in a tool row. Overflow: cut.
+pub const TOOL_WORD_BYTES: usize = 1_024;
+/// Options of one permission request. Overflow: the first ones.
+pub const PERMISSION_OPTIONS: usize = 16;
 /// One side of a file's change in a tool row. Overflow: cut.
 pub const TOOL_EDIT_BYTES: usize = 64 * 1024;
 /// Files one tool row names. Overflow: the first ones.
@@ -121,8 +127,8 @@ pub const AGENT_IDLE: Duration = Duration::from_secs(10 * 60);
 pub const SQLITE_BUSY: Duration = Duration::from_secs(5);
 /// The longest pause before a stream tries a locked database again.
 pub const STREAM_RETRY_MAX: Duration = Duration::from_secs(2);
-/// Attempts of a session's own write that fails for another reason than a lock, before its agent is stopped.
-pub const RUNTIME_WRITE_ATTEMPTS: u32 = 3;
+/// Further attempts of a write once the server is told to stop. Overflow: it fails, and recovery finds what is missing.
+pub const STOPPING_WRITE_ATTEMPTS: u32 = 3;
 /// Readers of the SQLite pool: two cores plus room for a slow list.
 pub const SQLITE_READERS: u32 = 4;
 /// Connections of the PostgreSQL pool.

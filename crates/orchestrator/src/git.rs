@@ -41,38 +41,16 @@ impl GitSink {
     }
 
     async fn take(&self, observed: &ObservedRepository) {
-        let outcome = match &observed.outcome {
-            Ok(observation) => {
-                let mut tx = match self.store.read().await {
-                    Ok(tx) => tx,
-                    Err(error) => return log(observed, &error),
-                };
-                let base = environments::get(&mut tx, &observed.environment_id)
-                    .await
-                    .ok()
-                    .flatten()
-                    .and_then(|e| {
-                        let wanted = &observed.repository_name;
-                        e.repositories
-                            .into_iter()
-                            .find(|r| normalised_repository(r.repository_name.as_deref()) == wanted)
-                            .and_then(|r| r.base_branch)
-                    });
-                drop(tx);
-                let status = observation.status(
-                    &observed.repository_name,
-                    observed.looked_at,
-                    base.as_deref(),
-                );
-                self.store_live(&observed.environment_id, status).await
-            }
-            Err(reason) => {
+        let stored = match (observed.status(), &observed.outcome) {
+            (Some(status), _) => self.store_live(&observed.environment_id, status).await,
+            (None, Err(reason)) => {
                 self.failed(observed, *reason);
                 Ok(())
             }
+            (None, Ok(_)) => Ok(()),
         };
-        if let Err(error) = outcome {
-            log(observed, &error);
+        if let Err(error) = stored {
+            tracing::warn!(environment = %observed.environment_id, %error, "an observation could not be stored");
         }
     }
 
@@ -125,10 +103,6 @@ impl GitSink {
             reason,
         });
     }
-}
-
-fn log(observed: &ObservedRepository, error: &store::error::StoreError) {
-    tracing::warn!(environment = %observed.environment_id, %error, "an observation could not be stored");
 }
 
 impl ObservationSink for GitSink {
@@ -303,19 +277,6 @@ impl Orchestrator {
             this.inner.monitor.observe_now(&id).await;
         });
         Ok((word, base, head))
-    }
-
-    /// The base branch that an environment recorded for one of its repositories.
-    pub(crate) async fn recorded_base(
-        &self,
-        environment_id: &EnvironmentId,
-        repository: &str,
-    ) -> Option<String> {
-        let repository = Some(repository).filter(|name| !name.is_empty());
-        self.worktree(environment_id, repository)
-            .await
-            .ok()
-            .and_then(|(_, found)| found.base_branch)
     }
 
     async fn worktree(

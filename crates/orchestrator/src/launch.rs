@@ -10,6 +10,7 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use model::agent::AgentProfile;
+use model::environment::{Environment, EnvironmentState};
 use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
 use model::ids::{AgentProfileId, EnvironmentId, MessageId, SessionId, TaskId, WorkspaceId};
@@ -58,10 +59,9 @@ impl Orchestrator {
             launch.agent_profile_id.as_ref(),
         )
         .await?;
-        let bound = task
-            .environments
-            .first()
-            .filter(|_| !launch.fresh_environment);
+        let ready =
+            |e: &&Environment| e.state == EnvironmentState::Ready && !launch.fresh_environment;
+        let bound = task.environments.iter().find(ready);
         let session = insert(
             &mut tx,
             &task.id,
@@ -115,6 +115,11 @@ impl Orchestrator {
             return Ok(());
         };
         let task = tasks::get(&mut tx, task_id).await?;
+        if task.state != TaskState::Scheduling || task.archived_at.is_some() {
+            // A person decided otherwise meanwhile.
+            tasks::set_launch_intent(&mut tx, task_id, None).await?;
+            return Ok(self.commit(tx).await?);
+        }
         let wanted = intent.agent_profile_id.as_ref();
         let refused = |error: CommandError| {
             StartFailure::new(ErrorCategory::GenericLaunchFailure, error.to_string())

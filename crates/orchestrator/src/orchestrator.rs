@@ -62,7 +62,7 @@ impl Orchestrator {
         let publisher = Publisher { hub, projector };
         let sink = Arc::new(GitSink::new(store.clone(), publisher.clone()));
         let monitor = GitMonitor::new(git.clone(), store.clock(), sink);
-        let appender = Appender::start(store.clone(), &tasks);
+        let appender = Appender::start(store.clone(), &tasks, shutdown.clone());
         let inner = Inner {
             live: Arc::new(Semaphore::new(config.live_agents)),
             starting: Arc::new(Semaphore::new(model::bounds::AGENTS_STARTING)),

@@ -5,7 +5,7 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use crate::turns as turn_rules;
-use model::error::{ActiveError, RecoveryAction};
+use model::error::{ActiveError, ErrorCategory, RecoveryAction};
 use model::event::TaskChange;
 use model::ids::{SessionId, TaskId};
 use model::session::{Session, SessionState};
@@ -118,9 +118,24 @@ impl Orchestrator {
             tasks::set_base(&mut tx, &repository.id, branch).await?;
         }
         tx.touch(&task.id);
+        if error.category.as_deref() == Some(ErrorCategory::WorkspaceMissing.as_str()) {
+            // The folder is gone, and what was in no commit with it: the work goes on in a new worktree.
+            self.commit(tx).await?;
+            self.replace_missing_environments(task).await;
+            tx = self.inner.store.write().await?;
+        }
         match &error.session_id {
             Some(session_id) => self.retry_session(tx, session_id).await,
             None => self.retry_launch(tx, task).await,
+        }
+    }
+
+    /// Forgets environments of the task whose folder is not there any more; the branches stay.
+    async fn replace_missing_environments(&self, task: &Task) {
+        for environment in &task.environments {
+            if !std::path::Path::new(&environment.path).is_dir() {
+                self.remove_environment(environment).await;
+            }
         }
     }
 
@@ -145,6 +160,7 @@ impl Orchestrator {
 
     async fn retry_session(&self, mut tx: WriteTx, session_id: &SessionId) -> Result<()> {
         let session: Session = sessions::get(&mut tx, session_id).await?;
+        self.refuse_while_closing(session_id)?;
         if session.state.is_terminal() {
             return Err(CommandError::conflict(
                 "the session is closed; start a new one",
@@ -163,21 +179,17 @@ impl Orchestrator {
             }
         }
         let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
+        let launch = reserved.is_none()
+            && !self.inner.registry.has_process(session_id)
+            && store::turns::open(&mut tx, session_id).await?.is_none();
         if reserved.is_some() {
             self.begin(&mut tx, &session, reserved.as_ref()).await?;
-        } else {
+        } else if launch {
             sessions::set_state(&mut tx, session_id, SessionState::Starting).await?;
-            emit::session(&mut tx, session_id).await?;
         }
+        emit::session(&mut tx, session_id).await?;
         self.commit(tx).await?;
-        self.poke(
-            &session,
-            if reserved.is_some() {
-                Poke::Work
-            } else {
-                Poke::Launch
-            },
-        );
+        self.poke(&session, if launch { Poke::Launch } else { Poke::Work });
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::turns as turn_rules;
 use agentctl::leftover::end_leftover_group;
 use agentctl::process::ProcessIdentity;
 use model::environment::EnvironmentState;
+use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
 use model::ids::SessionId;
 use model::message::RequestStatus;
@@ -66,6 +67,17 @@ impl Orchestrator {
                 TaskState::Review
             };
             tasks::set_state(&mut tx, task_id, next, now).await?;
+            if next == TaskState::Todo && tasks::launch_intent(&mut tx, task_id).await?.is_some() {
+                // What the task was to start with is stored still: trying again is one click.
+                let text = "the server stopped while the task was being started";
+                let error = ActiveError::record(
+                    task_id.as_str(),
+                    now,
+                    text,
+                    ErrorCategory::GenericLaunchFailure,
+                );
+                tasks::set_launch_error(&mut tx, task_id, Some(&error)).await?;
+            }
             if next == TaskState::Review {
                 tasks::set_interrupted(&mut tx, task_id, Some(now)).await?;
             }
@@ -164,6 +176,7 @@ impl Orchestrator {
             unfinished.extend(preparing);
             (unfinished, ready)
         };
+        unfinished.sort_by(|a, b| a.id.cmp(&b.id));
         unfinished.dedup_by(|a, b| a.id == b.id);
         for environment in &unfinished {
             self.remove_environment(environment).await;

@@ -28,6 +28,7 @@ use crate::appender::patiently;
 use crate::orchestrator::Orchestrator;
 use crate::runtime::live::{Live, OpenTurn};
 use crate::runtime::pokes::{Handle, Poke};
+use crate::runtime::registry::Presence;
 use agentctl::event::AgentEvent;
 use futures_util::future::BoxFuture;
 use model::bounds;
@@ -44,6 +45,8 @@ pub(crate) struct Runtime {
     pub(crate) session_id: SessionId,
     pub(crate) task_id: TaskId,
     pub(crate) handle: Arc<Handle>,
+    /// The process is to end: the queue waits for a person.
+    pub(crate) stopping: bool,
     /// The process, while there is one.
     pub(crate) live: Option<Live>,
     /// The conversational turn that was written to the agent and is not settled.
@@ -55,20 +58,21 @@ pub(crate) struct Runtime {
 impl Orchestrator {
     /// Tells a session's owner that there is something to do; starts the owner when there is none.
     pub(crate) fn poke(&self, session: &Session, poke: Poke) {
-        let Some(handle) = self.inner.registry.poke_or_admit(&session.id, poke) else {
+        let Some(presence) = self.inner.registry.poke_or_admit(&session.id, poke) else {
             return;
         };
         let runtime = Runtime {
             o: self.clone(),
             session_id: session.id.clone(),
             task_id: session.task_id.clone(),
-            handle,
+            handle: Arc::clone(&presence.handle),
+            stopping: false,
             live: None,
             turn: None,
             rows: rows::Rows::default(),
             epoch: Instant::now(),
         };
-        self.inner.tasks.spawn(runtime.run());
+        self.inner.tasks.spawn(runtime.run(presence));
     }
 
     /// Pokes an owner that exists; without one there is nothing to do.
@@ -86,7 +90,7 @@ enum Woken {
 }
 
 impl Runtime {
-    async fn run(mut self) {
+    async fn run(mut self, presence: Presence) {
         loop {
             if self.o.inner.shutdown.is_cancelled() {
                 self.shut_down().await;
@@ -98,7 +102,7 @@ impl Runtime {
                 continue;
             }
             if self.live.is_none() {
-                if self.o.inner.registry.retire(&self.session_id, &self.handle) {
+                if presence.retire() {
                     break;
                 }
                 continue;
@@ -113,7 +117,7 @@ impl Runtime {
                 Woken::Event(None) => self.on_gone().await,
             }
         }
-        self.o.inner.registry.ended(&self.session_id, &self.handle);
+        drop(presence);
     }
 
     async fn wake(&mut self) -> Woken {
@@ -210,23 +214,20 @@ impl Runtime {
         }
     }
 
-    /// Carries a write of this session through: a locked database is waited for, another failure is tried again a
-    /// few times. What still fails is logged once; the caller goes on with what is true in memory.
+    /// Carries a write of this session through: a database that takes no writes is waited for. What it refuses for good
+    /// is logged once; the caller goes on with what is true in memory.
     pub(crate) async fn persist<'a, T>(
         &self,
         what: &'static str,
         attempt: impl Fn() -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
     ) -> Option<T> {
-        let mut failed = None;
-        for _ in 0..bounds::RUNTIME_WRITE_ATTEMPTS {
-            match patiently(&attempt).await {
-                Ok(value) => return Some(value),
-                Err(error) => failed = Some(error),
+        match patiently(&self.o.inner.shutdown, &attempt).await {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(session = %self.session_id, what, error, "a session's write failed");
+                None
             }
         }
-        if let Some(error) = failed {
-            tracing::error!(session = %self.session_id, what, %error, "a session's write failed");
-        }
-        None
     }
 }

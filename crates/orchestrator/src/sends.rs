@@ -59,6 +59,7 @@ impl Orchestrator {
             return Ok(stored);
         }
         let session = sessions::get(&mut tx, &prompt.session_id).await?;
+        self.refuse_while_closing(&session.id)?;
         if session.task_id != prompt.task_id {
             return Err(CommandError::NotFound("session"));
         }
@@ -133,6 +134,16 @@ impl Orchestrator {
         Ok(())
     }
 
+    /// A session that is just being deleted or archived takes nothing.
+    pub(crate) fn refuse_while_closing(&self, session_id: &SessionId) -> Result<()> {
+        if self.inner.registry.is_closing(session_id) {
+            return Err(CommandError::conflict(
+                "the session is being stopped; try again in a moment",
+            ));
+        }
+        Ok(())
+    }
+
     /// Opens a reserved turn at once when a process is there for it; else the session starts one.
     pub(crate) async fn begin(
         &self,
@@ -158,9 +169,10 @@ impl Orchestrator {
     }
 
     /// Sends a prompt again that surely, or perhaps, did not reach an agent: the same row, at the head of the queue.
+    /// Also starts a queue that waits for a person.
     ///
     /// # Errors
-    /// `Conflict` unless it is undelivered or uncertain.
+    /// `Conflict` unless it is undelivered, uncertain, or queued while no turn is open.
     pub async fn resend_message(
         &self,
         session_id: &SessionId,
@@ -169,10 +181,14 @@ impl Orchestrator {
         let mut tx = self.inner.store.write().await?;
         let session = sessions::get(&mut tx, session_id).await?;
         let message = own_message(&mut tx, session_id, message_id).await?;
-        if !matches!(
-            message.disposition,
-            Some(Disposition::Undelivered | Disposition::Uncertain)
-        ) {
+        let resendable = match message.disposition {
+            Some(Disposition::Undelivered | Disposition::Uncertain) => true,
+            // A queue that waits for a person (after a crash, say) is started by sending one of it.
+            Some(Disposition::Queued) => turns::open(&mut tx, session_id).await?.is_none(),
+            _ => false,
+        };
+        self.refuse_while_closing(session_id)?;
+        if !resendable {
             return Err(CommandError::conflict("this message needs no resending"));
         }
         if session.state.is_terminal() {
@@ -238,7 +254,13 @@ impl Orchestrator {
                 "the agent is still working on this turn; stop it first",
             ));
         }
-        messages::remove(&mut tx, message_id).await?;
+        if message.queue_position.is_some() {
+            return Err(CommandError::conflict(
+                "the message is in the queue; take it out there",
+            ));
+        }
+        let now = tx.now();
+        messages::remove(&mut tx, message_id, now).await?;
         tx.touch(&message.task_id);
         tx.emit(Event::MessageDeleted {
             session_id: session_id.clone(),

@@ -182,7 +182,7 @@ impl Orchestrator {
             let mut tx = self.inner.store.read().await?;
             sessions::get(&mut tx, session_id).await?
         };
-        self.inner.registry.stop_and_wait(session_id).await;
+        let _closing = self.inner.registry.close(session_id).await;
         let mut tx = self.inner.store.write().await?;
         sessions::remove(&mut tx, &session.task_id, session_id).await?;
         tx.touch(&session.task_id);

@@ -4,6 +4,7 @@ use crate::emit;
 use crate::environments::uncommitted_conflict;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
+use crate::runtime::pokes::Poke;
 use model::bounds;
 use model::environment::EnvironmentState;
 use model::event::{Event, TaskChange};
@@ -216,9 +217,11 @@ impl Orchestrator {
     /// # Errors
     /// `NotFound` when it does not exist.
     pub async fn set_task_archived(&self, id: &TaskId, archived: bool) -> Result<Task> {
+        let mut closings = Vec::new();
         if archived {
             for session in self.sessions_of(id).await? {
-                self.inner.registry.stop_and_wait(&session.id).await;
+                let closing = self.inner.registry.close(&session.id).await;
+                closings.push((session, closing));
             }
         }
         let mut tx = self.inner.store.write().await?;
@@ -226,7 +229,13 @@ impl Orchestrator {
         tasks::get(&mut tx, id).await?;
         tasks::set_archived(&mut tx, id, archived.then_some(now), now).await?;
         tasks::raise_activity(&mut tx, id, now).await?;
-        self.finish_task(tx, id, TaskChange::Archived).await
+        let task = self.finish_task(tx, id, TaskChange::Archived).await?;
+        for (session, closing) in closings {
+            if closing.finish() {
+                self.poke(&session, Poke::Work);
+            }
+        }
+        Ok(task)
     }
 
     async fn sessions_of(&self, id: &TaskId) -> Result<Vec<model::session::Session>> {
@@ -251,27 +260,24 @@ impl Orchestrator {
     /// # Errors
     /// `Conflict` naming the worktrees with uncommitted work, unless that may be discarded.
     pub async fn delete_task(&self, id: &TaskId, discard_changes: bool) -> Result<()> {
-        let (task, own) = {
-            let mut tx = self.inner.store.read().await?;
-            let task = tasks::get(&mut tx, id).await?;
-            let own = environments::only_of_task(&mut tx, id).await?;
-            (task, own)
-        };
+        // No environment is made while the task goes, and none inherits one.
+        let _preparing = self.inner.preparing.lock(id).await;
+        self.ask_before_losing(id, discard_changes).await?;
+        let mut closings = Vec::new();
+        for session in self.sessions_of(id).await? {
+            closings.push(self.inner.registry.close(&session.id).await);
+        }
+        // What agents wrote while they were stopped counts as well.
+        self.ask_before_losing(id, discard_changes).await?;
+        let mut tx = self.inner.store.write().await?;
+        let task = tasks::get(&mut tx, id).await?;
+        let own = environments::only_of_task(&mut tx, id).await?;
         let own: Vec<_> = task
             .environments
             .iter()
             .filter(|e| own.contains(&e.id))
             .cloned()
             .collect();
-        if !discard_changes
-            && let Some(conflict) = uncommitted_conflict(&self.inner.git, &own).await
-        {
-            return Err(conflict);
-        }
-        for session in self.sessions_of(id).await? {
-            self.inner.registry.stop_and_wait(&session.id).await;
-        }
-        let mut tx = self.inner.store.write().await?;
         for environment in &own {
             environments::set_state(&mut tx, &environment.id, EnvironmentState::Removing).await?;
         }
@@ -288,6 +294,27 @@ impl Orchestrator {
             }
         });
         Ok(())
+    }
+}
+
+impl Orchestrator {
+    /// Refuses when uncommitted work in worktrees that only this task binds would be lost.
+    async fn ask_before_losing(&self, id: &TaskId, discard_changes: bool) -> Result<()> {
+        if discard_changes {
+            return Ok(());
+        }
+        let own: Vec<_> = {
+            let mut tx = self.inner.store.read().await?;
+            let task = tasks::get(&mut tx, id).await?;
+            let own = environments::only_of_task(&mut tx, id).await?;
+            task.environments
+                .into_iter()
+                .filter(|environment| own.contains(&environment.id))
+                .collect()
+        };
+        uncommitted_conflict(&self.inner.git, &own)
+            .await
+            .map_or(Ok(()), Err)
     }
 }
 
@@ -361,13 +388,21 @@ async fn inherit(tx: &mut WriteTx, task_id: &TaskId, new: &CreateTask) -> Result
         .filter(|parent| parent.workspace_id == new.workspace_id);
     let parent = parent.ok_or(CommandError::NotFound("parent task"))?;
     if new.inherit_environment {
-        if parent.environments.is_empty() {
+        if !parent
+            .environments
+            .iter()
+            .any(|environment| environment.state == EnvironmentState::Ready)
+        {
             return Err(CommandError::conflict(
                 "the parent has no environment yet; start an agent on it first",
             ));
         }
         let now = tx.now();
-        for environment in &parent.environments {
+        for environment in parent
+            .environments
+            .iter()
+            .filter(|e| e.state == EnvironmentState::Ready)
+        {
             environments::bind(tx, task_id, &environment.id, now).await?;
         }
     }

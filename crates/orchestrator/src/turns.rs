@@ -53,6 +53,7 @@ pub(crate) async fn open(tx: &mut WriteTx, session: &Session, turn_id: &TurnId) 
     emit::turn_started(tx, turn_id).await?;
     tasks::set_state(tx, &session.task_id, TaskState::InProgress, now).await?;
     tasks::set_interrupted(tx, &session.task_id, None).await?;
+    started(tx, &session.task_id).await?;
     tasks::raise_activity(tx, &session.task_id, now).await?;
     follow_step(tx, &session.task_id, StepMoment::TurnStart).await?;
     emit::task(tx, &session.task_id, TaskChange::Updated).await?;
@@ -70,6 +71,7 @@ pub(crate) async fn settle(
     subagents: u32,
 ) -> Result<()> {
     let now = tx.now();
+    tx.touch(&session.task_id);
     if !turns::complete(tx, turn_id, outcome, now).await? {
         return Ok(());
     }
@@ -99,6 +101,57 @@ async fn review_if_settled(tx: &mut WriteTx, session: &Session) -> Result<()> {
     {
         tasks::set_state(tx, &task.id, TaskState::Review, now).await?;
         follow_step(tx, &task.id, StepMoment::TurnComplete).await?;
+        emit::task(tx, &task.id, TaskChange::Updated).await?;
+    }
+    Ok(())
+}
+
+/// An agent of the task is up: an earlier failed launch is over, and so is what the task was to start with (ERR-04).
+pub(crate) async fn started(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
+    tasks::set_launch_error(tx, task_id, None).await?;
+    tasks::set_launch_intent(tx, task_id, None).await
+}
+
+/// Brings session and task to rest when nothing of theirs is under way: the one rule for every end of a start or a
+/// process. RUNNING and STARTING without an open turn become what they were before; so do IN_PROGRESS and SCHEDULING.
+pub(crate) async fn rest(tx: &mut WriteTx, session_id: &SessionId) -> Result<()> {
+    let session = sessions::get(tx, session_id).await?;
+    tx.touch(&session.task_id);
+    let open = turns::open(tx, session_id).await?.is_some();
+    if !open
+        && matches!(
+            session.state,
+            SessionState::Running | SessionState::Starting
+        )
+    {
+        let known = sessions::route(tx, session_id)
+            .await?
+            .acp_session_id
+            .is_some();
+        let state = if known {
+            SessionState::WaitingForInput
+        } else {
+            SessionState::Created
+        };
+        sessions::set_state(tx, session_id, state).await?;
+    }
+    emit::session(tx, session_id).await?;
+    let task = tasks::get(tx, &session.task_id).await?;
+    let others = sessions::of_task(tx, &task.id).await?;
+    let starting = others
+        .iter()
+        .any(|other| other.id != *session_id && other.state == SessionState::Starting);
+    let busy = open || starting || turns::open_in_task(tx, &task.id, session_id).await?;
+    let next = match task.state {
+        TaskState::InProgress => TaskState::Review,
+        TaskState::Scheduling if tasks::launch_intent(tx, &task.id).await?.is_none() => {
+            TaskState::Todo
+        }
+        _ => return Ok(()),
+    };
+    if !busy {
+        let now = tx.now();
+        tasks::set_state(tx, &task.id, next, now).await?;
         emit::task(tx, &task.id, TaskChange::Updated).await?;
     }
     Ok(())
@@ -146,6 +199,9 @@ async fn follow_step(tx: &mut WriteTx, task_id: &TaskId, moment: StepMoment) -> 
     if let Some(target) = target.filter(|target| workflow.step(target).is_some()) {
         let now = tx.now();
         tasks::move_to(tx, task_id, &target, None, now).await?;
+        if workflow.last_step().is_some_and(|last| last.id == target) {
+            tasks::set_launch_error(tx, task_id, None).await?;
+        }
         emit::task(tx, task_id, TaskChange::Moved).await?;
     }
     Ok(())

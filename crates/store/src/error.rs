@@ -38,6 +38,22 @@ pub enum StoreError {
     Engine(#[source] sqlx::Error),
 }
 
+impl StoreError {
+    /// Whether the same write may succeed later: the database is locked, full, or out of reach. A write that breaks a
+    /// rule of the schema, or a row that cannot be read, fails again however long one waits.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Busy => true,
+            Self::Engine(sqlx::Error::Database(error)) => {
+                error.kind() == sqlx::error::ErrorKind::Other
+            }
+            Self::Engine(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) => true,
+            _ => false,
+        }
+    }
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let locked = error.as_database_error().is_some_and(|db| {

@@ -185,7 +185,7 @@ pub async fn list(
     };
     let query = Statement::joined(&[
         SELECT,
-        "WHERE m.session_id = $1 AND m.seq IS NOT NULL AND ",
+        "WHERE m.session_id = $1 AND m.seq IS NOT NULL AND NOT m.removed AND ",
         condition,
         order,
     ]);
@@ -357,14 +357,19 @@ pub async fn prompts_of_turn(link: &mut Link, turn_id: &TurnId) -> Result<Vec<Me
     complete(link, &rows).await
 }
 
-/// Deletes a row; says whether it existed.
+/// Deletes a row. A person's message leaves a tombstone without text, so that its id stays owned and a late retry
+/// sends nothing twice (API-06).
 ///
 /// # Errors
 /// As [`insert`].
-pub async fn remove(link: &mut Link, id: &MessageId) -> Result<bool> {
-    Ok(0 < link
-        .execute(sql("DELETE FROM task_session_messages WHERE id = $1").bind(id))
-        .await?)
+pub async fn remove(link: &mut Link, id: &MessageId, now: Timestamp) -> Result<()> {
+    let bury = sql("UPDATE task_session_messages SET removed = $2, content = '', metadata = '{}', updated_at = $3,
+                    revision = revision + 1 WHERE id = $1 AND author = 'user'");
+    if link.execute(bury.bind(id).bind(true).bind(now)).await? == 0 {
+        link.execute(sql("DELETE FROM task_session_messages WHERE id = $1").bind(id))
+            .await?;
+    }
+    Ok(())
 }
 
 /// Rows with their unfolded text joined.

@@ -193,12 +193,15 @@ async fn change(link: &mut Link, statement: Statement) -> Result<()> {
     Ok(())
 }
 
-/// Sets the lifecycle state.
+/// Sets the lifecycle state. A terminal one stays: a closed session never comes back.
 ///
 /// # Errors
 /// As [`insert`].
 pub async fn set_state(link: &mut Link, id: &SessionId, state: SessionState) -> Result<()> {
-    let update = sql("UPDATE task_sessions SET state = $2, revision = revision + 1 WHERE id = $1");
+    let update = sql(
+        "UPDATE task_sessions SET state = $2, revision = revision + 1
+                      WHERE id = $1 AND state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')",
+    );
     change(link, update.bind(id).bind(state.as_str())).await
 }
 

@@ -293,3 +293,39 @@ async fn c25_a_page_of_another_origin_gets_nothing() -> Result<()> {
     );
     Ok(())
 }
+
+/// A worktree that somebody deleted is an error of the session; trying again goes on in a new one.
+#[tokio::test]
+async fn a_deleted_worktree_is_an_error_that_can_be_repaired() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench.start_task("Gone", "/edit NOTES.md hello").await?;
+    bench.settled(&task).await?;
+    let session = bench.session(&task).await?;
+    bench
+        .client
+        .request("session.stop", json!({ "session_id": session }))
+        .await?;
+    bench
+        .summary(&task, "an idle session", |s| {
+            s["primary_session"]["state"] == "IDLE"
+        })
+        .await?;
+    std::fs::remove_dir_all(bench.worktree(&task).await?)?;
+    bench
+        .send(&task, &session, "m-1", "/say still here")
+        .await?;
+    let summary = bench
+        .summary(&task, "an error", |s| s["active_error"].is_object())
+        .await?;
+    let error = &summary["active_error"];
+    assert_eq!(error["category"], "workspace_missing", "{error}");
+    let retry = json!({ "task_id": task, "stamp": error["stamp"], "action": "retry_default" });
+    bench.client.request("task.recover", retry).await?;
+    let summary = bench.settled(&task).await?;
+    assert!(summary["active_error"].is_null(), "{summary}");
+    assert_eq!(
+        crate::support::answers(&bench.transcript(&session).await?),
+        "still here"
+    );
+    bench.server.stop().await
+}

@@ -109,5 +109,25 @@ async fn a_stop_flushes_streams_and_marks_the_turn() -> Result<()> {
         "{task}"
     );
     assert!(task["status_summary"]["active_error"].is_null(), "{task}");
+
+    // Opening the session resumes its agent with a lifecycle turn only: nothing counts as activity (S-06's ground).
+    let before = task["status_summary"]["last_activity_at"].clone();
+    let task_id = task["id"].as_str().unwrap_or_default().to_owned();
+    bench
+        .client
+        .request("session.subscribe", json!({ "session_id": session }))
+        .await?;
+    until("the resumed agent", async || {
+        Ok((!bench.server.agent_processes()?.is_empty()).then_some(()))
+    })
+    .await?;
+    bench
+        .summary(&task_id, "rest", |s| {
+            s["primary_session"]["state"] == "WAITING_FOR_INPUT"
+        })
+        .await?;
+    let after = bench.task(&task_id).await?;
+    assert_eq!(after["status_summary"]["last_activity_at"], before);
+    assert_eq!(after["state"], "REVIEW");
     bench.server.stop().await
 }

@@ -213,3 +213,112 @@ async fn an_agent_that_dies_is_an_error_until_it_answers_again() -> Result<()> {
     assert_eq!(answers(&bench.transcript(&session).await?), "hmbetter");
     bench.server.stop().await
 }
+
+/// Stopping a session ends its process and leaves the queue to a person; sending one of the queue starts it.
+#[tokio::test]
+async fn a_stopped_session_leaves_its_queue_to_a_person() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench.start_task("Busy", "/say a\n/sleep 600000").await?;
+    bench
+        .summary(&task, "work", |s| s["foreground_activity"] == "generating")
+        .await?;
+    let session = bench.session(&task).await?;
+    bench.send(&task, &session, "q-1", "/say b").await?;
+    bench
+        .client
+        .request("session.stop", json!({ "session_id": session }))
+        .await?;
+    bench
+        .summary(&task, "an idle session", |s| {
+            s["primary_session"]["state"] == "IDLE" && s["foreground_activity"].is_null()
+        })
+        .await?;
+    bench.server.no_agents_left().await?;
+    let queue = bench
+        .client
+        .request("message.queue.list", json!({ "session_id": session }))
+        .await?;
+    assert_eq!(queue["messages"][0]["id"], "q-1");
+    bench
+        .client
+        .request(
+            "message.resend",
+            json!({ "session_id": session, "message_id": "q-1" }),
+        )
+        .await?;
+    bench
+        .summary(&task, "the queue to be worked off", |s| {
+            s["queued_prompt_count"].is_null()
+                && s["primary_session"]["state"] == "WAITING_FOR_INPUT"
+        })
+        .await?;
+    assert_eq!(answers(&bench.transcript(&session).await?), "ab");
+
+    // Deleting while it works, with a queue: the agent ends, nothing starts anew.
+    bench.send(&task, &session, "long", "/sleep 600000").await?;
+    bench
+        .summary(&task, "work", |s| s["foreground_activity"] == "generating")
+        .await?;
+    bench.send(&task, &session, "never", "/say never").await?;
+    bench
+        .client
+        .request("session.delete", json!({ "session_id": session }))
+        .await?;
+    bench
+        .summary(&task, "no session", |s| s["primary_session"].is_null())
+        .await?;
+    bench.server.no_agents_left().await?;
+    bench.server.stop().await
+}
+
+/// A prompt that the agent refuses is an error; trying again on the living agent leaves nothing half way.
+#[tokio::test]
+async fn trying_again_on_a_living_agent_settles() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    let task = bench
+        .start_task("Refuse", "/error the model is overloaded")
+        .await?;
+    let summary = bench
+        .summary(&task, "an error", |s| s["active_error"].is_object())
+        .await?;
+    let stamp = &summary["active_error"]["stamp"];
+    let retry = json!({ "task_id": task, "stamp": stamp, "action": "retry_default" });
+    bench.client.request("task.recover", retry).await?;
+    let settled = bench
+        .summary(&task, "the error to go", |s| {
+            s["active_error"].is_null() && s["primary_session"]["state"] == "WAITING_FOR_INPUT"
+        })
+        .await?;
+    assert!(settled["foreground_activity"].is_null(), "{settled}");
+    assert_eq!(bench.task(&task).await?["state"], "REVIEW");
+    bench.server.stop().await
+}
+
+/// ERR-04's ground: a launch by hand that works ends the error of the launch that did not.
+#[tokio::test]
+async fn err_04_a_successful_launch_clears_the_launch_error() -> Result<()> {
+    let mut bench = Bench::new().await?;
+    bench.repository.git(&["branch", "-m", "main", "trunk"])?;
+    let task = bench.start_task("Lost", "/say hi").await?;
+    let summary = bench
+        .summary(&task, "a launch error", |s| s["active_error"].is_object())
+        .await?;
+    assert!(summary["active_error"]["session_id"].is_null(), "{summary}");
+    bench.repository.git(&["branch", "-m", "trunk", "main"])?;
+    let launch = json!({
+        "task_id": task, "client_id": "by-hand", "prompt": "/say hello", "client_message_id": "by-hand-1",
+        "environment": "task",
+    });
+    bench
+        .client
+        .request("session.launch", launch.clone())
+        .await?;
+    let summary = bench.settled(&task).await?;
+    assert!(summary["active_error"].is_null(), "{summary}");
+    // A retried launch gives the same session and sends nothing twice.
+    let session = bench.session(&task).await?;
+    let again = bench.client.request("session.launch", launch).await?;
+    assert_eq!(again["session"]["id"], json!(session));
+    assert_eq!(answers(&bench.transcript(&session).await?), "hello");
+    bench.server.stop().await
+}

@@ -1,4 +1,8 @@
 //! Which sessions have an owner.
+//!
+//! A session that is being closed (deleted, or archived with its task) admits no owner: whoever closes it holds a
+//! [`Closing`] until the change is committed. Pokes that come meanwhile are remembered, so that nothing is forgotten
+//! when the session goes on after all.
 
 use crate::runtime::pokes::{Handle, Poke};
 use model::ids::SessionId;
@@ -6,97 +10,165 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The owners by session.
-#[derive(Debug, Default)]
+/// The owners by session; cloning it is cheap.
+#[derive(Clone, Debug, Default)]
 pub struct Registry {
-    handles: Mutex<HashMap<SessionId, Arc<Handle>>>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    handles: HashMap<SessionId, Arc<Handle>>,
+    /// Sessions that are being closed, and whether somebody wanted something of them meanwhile.
+    closing: HashMap<SessionId, bool>,
+}
+
+/// While this is held its session admits no owner.
+#[derive(Debug)]
+pub(crate) struct Closing {
+    registry: Registry,
+    id: SessionId,
+}
+
+impl Closing {
+    /// Ends it; says whether the session was poked meanwhile.
+    pub(crate) fn finish(self) -> bool {
+        self.registry
+            .state()
+            .closing
+            .get(&self.id)
+            .copied()
+            .unwrap_or(false)
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.registry.state().closing.remove(&self.id);
+    }
+}
+
+/// An owner's presence in the registry: it ends with the owner, even if that panics.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    registry: Registry,
+    id: SessionId,
+    pub(crate) handle: Arc<Handle>,
+}
+
+impl Presence {
+    /// An owner without work leaves, unless it was poked meanwhile.
+    pub(crate) fn retire(&self) -> bool {
+        let mut state = self.registry.state();
+        if !self.handle.peek().is_empty() {
+            return false;
+        }
+        state.forget(&self.id, &self.handle);
+        true
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.handle.has_process.store(false, Ordering::SeqCst);
+        self.registry.state().forget(&self.id, &self.handle);
+        self.handle.ended.cancel();
+    }
+}
+
+impl State {
+    fn forget(&mut self, id: &SessionId, handle: &Arc<Handle>) {
+        if self
+            .handles
+            .get(id)
+            .is_some_and(|known| Arc::ptr_eq(known, handle))
+        {
+            self.handles.remove(id);
+        }
+    }
 }
 
 impl Registry {
-    fn handles(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Handle>>> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Pokes the owner, if there is one.
     pub(crate) fn poke(&self, id: &SessionId, poke: Poke) {
-        if let Some(handle) = self.handles().get(id) {
+        if let Some(handle) = self.state().handles.get(id) {
             handle.poke(poke);
         }
     }
 
-    /// Pokes the owner; without one, gives the handle of the owner that the caller must start.
-    pub(crate) fn poke_or_admit(&self, id: &SessionId, poke: Poke) -> Option<Arc<Handle>> {
-        let mut handles = self.handles();
-        if let Some(handle) = handles.get(id) {
+    /// Pokes the owner; without one, gives the presence of the owner that the caller must start.
+    pub(crate) fn poke_or_admit(&self, id: &SessionId, poke: Poke) -> Option<Presence> {
+        let mut state = self.state();
+        if let Some(wanted) = state.closing.get_mut(id) {
+            *wanted = true;
+            return None;
+        }
+        if let Some(handle) = state.handles.get(id) {
             handle.poke(poke);
             return None;
         }
         let handle = Arc::new(Handle::default());
         handle.poke(poke);
-        handles.insert(id.clone(), Arc::clone(&handle));
-        Some(handle)
-    }
-
-    /// An owner without work leaves, unless it was poked meanwhile.
-    pub(crate) fn retire(&self, id: &SessionId, handle: &Arc<Handle>) -> bool {
-        let mut handles = self.handles();
-        if !handle.peek().is_empty() {
-            return false;
-        }
-        if handles
-            .get(id)
-            .is_some_and(|known| Arc::ptr_eq(known, handle))
-        {
-            handles.remove(id);
-        }
-        true
-    }
-
-    /// An owner has ended.
-    pub(crate) fn ended(&self, id: &SessionId, handle: &Arc<Handle>) {
-        let mut handles = self.handles();
-        if handles
-            .get(id)
-            .is_some_and(|known| Arc::ptr_eq(known, handle))
-        {
-            handles.remove(id);
-        }
-        handle.ended.cancel();
+        state.handles.insert(id.clone(), Arc::clone(&handle));
+        Some(Presence {
+            registry: self.clone(),
+            id: id.clone(),
+            handle,
+        })
     }
 
     /// Whether the session's agent process lives.
     pub(crate) fn has_process(&self, id: &SessionId) -> bool {
-        self.handles()
+        self.state()
+            .handles
             .get(id)
             .is_some_and(|handle| handle.has_process.load(Ordering::SeqCst))
     }
 
     /// Notes an option for a live agent; says whether there is one.
     pub(crate) fn wish(&self, id: &SessionId, option: &str, value: &str) -> bool {
-        let handles = self.handles();
-        let Some(handle) = handles
+        let state = self.state();
+        let handle = state
+            .handles
             .get(id)
-            .filter(|h| h.has_process.load(Ordering::SeqCst))
-        else {
-            return false;
-        };
-        handle.wish(option, value);
-        true
+            .filter(|handle| handle.has_process.load(Ordering::SeqCst));
+        if let Some(handle) = handle {
+            handle.wish(option, value);
+        }
+        handle.is_some()
     }
 
-    /// Ends the session's process and waits for its owner to end.
-    pub(crate) async fn stop_and_wait(&self, id: &SessionId) {
-        let handle = self.handles().get(id).cloned();
+    /// Ends the session's process, waits for its owner to end, and admits no other until the guard goes.
+    pub(crate) async fn close(&self, id: &SessionId) -> Closing {
+        let handle = {
+            let mut state = self.state();
+            state.closing.insert(id.clone(), false);
+            state.handles.get(id).cloned()
+        };
+        let closing = Closing {
+            registry: self.clone(),
+            id: id.clone(),
+        };
         if let Some(handle) = handle {
             handle.poke(Poke::Stop);
             handle.ended.cancelled().await;
         }
+        closing
+    }
+
+    /// Whether the session is being closed.
+    pub(crate) fn is_closing(&self, id: &SessionId) -> bool {
+        self.state().closing.contains_key(id)
     }
 
     /// Waits until no owner is left; the caller has told them to end.
     pub(crate) async fn all_ended(&self) {
         loop {
-            let one = self.handles().values().next().cloned();
+            let one = self.state().handles.values().next().cloned();
             let Some(one) = one else { return };
             one.ended.cancelled().await;
         }

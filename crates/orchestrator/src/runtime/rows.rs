@@ -30,6 +30,18 @@ pub(crate) struct ToolRow {
     pub(crate) dirty: bool,
 }
 
+impl ToolRow {
+    /// An ended call is remembered by its state alone: nothing of it changes any more, and what it gave back may be
+    /// large.
+    pub(crate) fn lighten(&mut self) {
+        if self.call.is_terminal() {
+            self.call.input = None;
+            self.call.output = None;
+            self.call.edits = Vec::new();
+        }
+    }
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
@@ -52,6 +64,14 @@ impl Rows {
             .min()
     }
 
+    /// Remembers a new tool row; beyond `bounds::TOOL_ROWS` ended ones are forgotten.
+    pub(crate) fn add_tool(&mut self, id: &str, row: ToolRow) {
+        if bounds::TOOL_ROWS <= self.tools.len() {
+            self.tools.retain(|_, row| !row.call.is_terminal());
+        }
+        self.tools.insert(id.to_owned(), row);
+    }
+
     /// Notes a changed tool row, to be written at the next tick.
     pub(crate) fn tool_changed(&mut self, now: Duration) {
         self.tools_due.get_or_insert(now + bounds::COALESCE_TICK);
@@ -69,7 +89,11 @@ impl Rows {
     /// Tool calls that nobody will end any more: their agent asked for a permission, was stopped, or forgot them.
     /// Subagents go on after the turn.
     pub(crate) fn close_tools(&mut self) {
-        for row in self.tools.values_mut().filter(|row| !row.call.is_terminal() && !row.call.subagent) {
+        for row in self
+            .tools
+            .values_mut()
+            .filter(|row| !row.call.is_terminal() && !row.call.subagent)
+        {
             "cancelled".clone_into(&mut row.call.status);
             row.dirty = true;
         }

@@ -32,20 +32,26 @@ impl Runtime {
         if pokes.has(Poke::Open) {
             self.resume().await;
         }
-        if pokes.has(Poke::Launch) && self.live.is_none() {
-            self.start(Purpose::Launch).await;
+        if pokes.has(Poke::Launch) {
+            if self.live.is_none() {
+                self.start(Purpose::Launch).await;
+            } else {
+                self.rest().await;
+            }
         }
         self.work().await;
     }
 
     /// Writes the reserved prompt to the agent, bringing one up if none lives.
     async fn work(&mut self) {
-        while self.turn.is_none() {
+        while self.turn.is_none() && !self.o.inner.shutdown.is_cancelled() {
             let Some(turn) = self.reserved().await else {
                 return;
             };
             if turn.cancel_requested_at.is_some() {
-                self.close_unsent(&turn, TurnOutcome::Cancelled).await;
+                if !self.close_unsent(&turn, TurnOutcome::Cancelled).await {
+                    return;
+                }
                 continue;
             }
             if self.live.is_none() && self.start(Purpose::Prompt).await != Start::Ready {
@@ -70,12 +76,25 @@ impl Runtime {
 
     /// Marks the turn attempted, then writes its prompt: what happens between the two is "uncertain", never twice.
     async fn dispatch(&mut self, turn: &Turn) {
-        let text = self
+        // Text that came late belongs to the turn before.
+        self.flush_window().await;
+        let marked = self
             .persist("dispatch", || {
                 Box::pin(async {
                     let mut tx = self.o.inner.store.write().await?;
                     let session = sessions::get(&mut tx, &self.session_id).await?;
-                    if session.state != SessionState::Running {
+                    let now = turns::get(&mut tx, &turn.id).await?;
+                    if session.state.is_terminal() || now.completed_at.is_some() {
+                        return Ok(None);
+                    }
+                    if session.state == SessionState::Running {
+                        turn_rules::expire_permissions(
+                            &mut tx,
+                            &self.session_id,
+                            RequestStatus::Expired,
+                        )
+                        .await?;
+                    } else {
                         turn_rules::open(&mut tx, &session, &turn.id).await?;
                     }
                     turns::mark_attempted(&mut tx, &turn.id).await?;
@@ -85,38 +104,55 @@ impl Runtime {
                     let text: Vec<String> =
                         prompts.into_iter().map(|prompt| prompt.content).collect();
                     self.o.commit(tx).await?;
-                    Ok(text.join("\n\n"))
+                    Ok(Some(text.join("\n\n")))
                 })
             })
             .await;
-        let Some(text) = text else {
+        let Some(marked) = marked else {
             // Not marked, so not written: the prompt is surely undelivered.
             self.close_unsent(turn, TurnOutcome::Failed).await;
             return;
         };
+        // The session was closed, or the turn settled, meanwhile: there is nothing to send.
+        let Some(text) = marked else { return };
+        self.withdraw_tickets();
         self.rows.begin_turn(turn.id.clone());
         self.turn = Some(OpenTurn::new(turn.id.clone()));
         let Some(live) = &self.live else { return };
-        if let Err(error) = live
-            .connection
-            .send_prompt(turn.id.clone(), vec![PromptPart::Text(text)])
-        {
+        let parts = vec![PromptPart::Text(text)];
+        if let Err(error) = live.connection.send_prompt(turn.id.clone(), parts) {
             self.fail_turn(&error).await;
         }
     }
 
-    /// Settles a turn whose prompt was never written.
-    pub(super) async fn close_unsent(&mut self, turn: &Turn, outcome: TurnOutcome) {
+    /// Settles a turn whose prompt was never written; says whether that is stored. After a person's cancel the queue
+    /// goes on, unless the process is to end.
+    pub(super) async fn close_unsent(&self, turn: &Turn, outcome: TurnOutcome) -> bool {
+        let goes_on = outcome == TurnOutcome::Cancelled && !self.stopping;
         self.persist("unsent turn", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 let session = sessions::get(&mut tx, &self.session_id).await?;
                 turn_rules::settle(&mut tx, &session, &turn.id, outcome, 0).await?;
-                if outcome == TurnOutcome::Cancelled {
+                if goes_on {
                     let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
                     let session = sessions::get(&mut tx, &self.session_id).await?;
                     self.o.begin(&mut tx, &session, next.as_ref()).await?;
                 }
+                turn_rules::rest(&mut tx, &self.session_id).await?;
+                self.o.commit(tx).await
+            })
+        })
+        .await
+        .is_some()
+    }
+
+    /// Brings the rows to rest when nothing is under way.
+    pub(super) async fn rest(&self) {
+        self.persist("rest", || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                turn_rules::rest(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
             })
         })
@@ -146,10 +182,11 @@ impl Runtime {
         self.stop_process().await;
     }
 
-    /// Ends the turn, then the process.
+    /// Ends the turn, then the process. The queue waits for a person.
     async fn stop_session(&mut self) {
+        self.stopping = true;
         if let Some(turn) = self.reserved().await {
-            self.close_unsent_without_queue(&turn).await;
+            self.close_unsent(&turn, TurnOutcome::Cancelled).await;
         }
         self.begin_cancel().await;
         if self.turn.is_some() {
@@ -158,18 +195,8 @@ impl Runtime {
         if self.live.is_some() {
             self.stop_process().await;
         }
-    }
-
-    async fn close_unsent_without_queue(&self, turn: &Turn) {
-        self.persist("unsent turn", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                let session = sessions::get(&mut tx, &self.session_id).await?;
-                turn_rules::settle(&mut tx, &session, &turn.id, TurnOutcome::Cancelled, 0).await?;
-                self.o.commit(tx).await
-            })
-        })
-        .await;
+        self.stopping = false;
+        self.rest().await;
     }
 
     /// Goes on reading until the turn ends or the agent's own time for it is over.
@@ -222,7 +249,7 @@ impl Runtime {
                 Some(Ok(settings)) => o.keep_settings(&session_id, &settings).await,
                 // What the agent has is told again, so that selectors go back to it.
                 Some(Err(error)) => {
-                    tracing::info!(session = %session_id, %error, "an agent did not take a setting");
+                    tracing::info!(session = %session_id, kind = error.kind(), "an agent did not take a setting");
                     o.keep_settings(&session_id, &connection.settings()).await
                 }
                 None => Ok(()),

@@ -7,6 +7,7 @@ use crate::runtime::start::of_agent;
 use crate::turns as turn_rules;
 use agentctl::error::AgentError;
 use agentctl::event::{AgentExit, AgentStatus, PromptEnd, StopReason, TextKind};
+use model::bounds;
 use model::error::{ActiveError, ErrorCategory};
 use model::git::SnapshotTrigger;
 use model::ids::TurnId;
@@ -14,7 +15,7 @@ use model::message::RequestStatus;
 use model::session::SessionState;
 use model::turn::TurnOutcome;
 use std::sync::atomic::Ordering;
-use store::{executions, segments, sessions, tasks};
+use store::{executions, segments, sessions, tasks, turns};
 
 /// How a turn ends.
 pub(super) struct Ending {
@@ -22,6 +23,8 @@ pub(super) struct Ending {
     error: Option<(ErrorCategory, String)>,
     /// Whether the queue goes on; after a failure it waits for a person.
     queue_goes_on: bool,
+    /// The agent answered the prompt, so it had reached it.
+    replied: bool,
 }
 
 impl Ending {
@@ -30,6 +33,7 @@ impl Ending {
             outcome,
             error: None,
             queue_goes_on: true,
+            replied: false,
         }
     }
 
@@ -38,6 +42,7 @@ impl Ending {
             outcome: TurnOutcome::Failed,
             error: Some((category, text)),
             queue_goes_on: false,
+            replied: false,
         }
     }
 }
@@ -54,6 +59,14 @@ impl Runtime {
         let end = match result {
             Ok(end) => end,
             Err(AgentError::Gone) => return, // why stands in the exit, which follows
+            // An agent that is told to stop may say so with an error.
+            Err(AgentError::Rpc { .. }) if self.is_cancelling() => {
+                let ending = Ending {
+                    replied: true,
+                    ..Ending::plain(TurnOutcome::Cancelled)
+                };
+                return self.finish_turn(ending).await;
+            }
             Err(error) => return self.fail_turn(&error).await,
         };
         let answered = self.turn.as_ref().is_some_and(|turn| turn.answered);
@@ -61,10 +74,7 @@ impl Runtime {
             // Text that comes only with the reply is stored once, like streamed text.
             self.on_text(TextKind::Message, None, &text).await;
         }
-        let cancelling = self
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.cancel_deadline.is_some());
+        let cancelling = self.is_cancelling();
         let silent = self.turn.as_ref().is_some_and(|turn| !turn.acknowledged);
         let ending = match end.stop_reason {
             StopReason::Cancelled => Ending::plain(TurnOutcome::Cancelled),
@@ -78,7 +88,17 @@ impl Runtime {
                 Ending::plain(TurnOutcome::Completed)
             }
         };
-        self.finish_turn(ending).await;
+        self.finish_turn(Ending {
+            replied: true,
+            ..ending
+        })
+        .await;
+    }
+
+    fn is_cancelling(&self) -> bool {
+        self.turn
+            .as_ref()
+            .is_some_and(|turn| turn.cancel_deadline.is_some())
     }
 
     /// Says why a turn ended when that is not plain from what the agent said.
@@ -138,14 +158,18 @@ impl Runtime {
                         }
                         None => {}
                     }
+                    if ending.replied {
+                        turns::mark_acknowledged(&mut tx, &turn.id).await?;
+                    }
                     let session = sessions::get(&mut tx, &self.session_id).await?;
                     turn_rules::settle(&mut tx, &session, &turn.id, ending.outcome, subagents)
                         .await?;
-                    let next = if ending.queue_goes_on && !session.state.is_terminal() {
-                        turn_rules::reserve_next(&mut tx, &self.session_id).await?
-                    } else {
-                        None
-                    };
+                    let next =
+                        if ending.queue_goes_on && !self.stopping && !session.state.is_terminal() {
+                            turn_rules::reserve_next(&mut tx, &self.session_id).await?
+                        } else {
+                            None
+                        };
                     let session = sessions::get(&mut tx, &self.session_id).await?;
                     self.o.begin(&mut tx, &session, next.as_ref()).await?;
                     self.o.commit(tx).await?;
@@ -168,9 +192,7 @@ impl Runtime {
         let session_id = self.session_id.clone();
         self.o.spawn(async move {
             for observed in o.inner.monitor.observe_now(&environment_id).await {
-                let Ok(observation) = &observed.outcome else { continue };
-                let base = o.recorded_base(&environment_id, &observed.repository_name).await;
-                let status = observation.status(&observed.repository_name, observed.looked_at, base.as_deref());
+                let Some(status) = observed.status() else { continue };
                 let stored = crate::git::record(
                     &o.inner.store,
                     &o.inner.publisher,
@@ -190,10 +212,7 @@ impl Runtime {
     /// The process ended.
     pub(super) async fn on_exited(&mut self, exit: AgentExit) {
         let asked = self.live.as_ref().is_some_and(|live| live.stopping);
-        let cancelling = self
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.cancel_deadline.is_some());
+        let cancelling = self.is_cancelling();
         let interrupted = self.o.inner.shutdown.is_cancelled();
         if self.turn.is_some() {
             let ending = if interrupted {
@@ -211,6 +230,7 @@ impl Runtime {
             self.finish_turn(ending).await;
         } else if !asked && !interrupted {
             let (_, text) = describe(&exit);
+            let text = model::text::preview(&text, bounds::ERROR_PREVIEW_BYTES);
             self.note(&format!("{}.", capitalised(&text))).await;
         }
         self.forget_process(asked).await;
@@ -232,7 +252,8 @@ impl Runtime {
         self.handle.has_process.store(false, Ordering::SeqCst);
         let Some(live) = self.live.take() else { return };
         self.deliver_answers().await;
-        let idle = asked && live.resumable;
+        // A stopped server is no decision about the session: opening it afterwards resumes it.
+        let idle = asked && live.resumable && !self.o.inner.shutdown.is_cancelled();
         self.persist("process end", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
@@ -270,6 +291,7 @@ impl Runtime {
     pub(super) async fn stop_process(&mut self) {
         let Some(live) = &mut self.live else { return };
         live.stopping = true;
+        self.handle.has_process.store(false, Ordering::SeqCst);
         let connection = live.connection.clone();
         let stopping = tokio::spawn(async move { connection.stop().await });
         while let Some(live) = &mut self.live {

@@ -5,19 +5,18 @@ use crate::environments::StartFailure;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::runtime::stream::NewRow;
+use crate::turns as turn_rules;
 use agentctl::connection::AgentConnection;
 use agentctl::connection::opening::OpenedSession;
 use agentctl::error::AgentError;
 use agentctl::handoff::AgentEvents;
 use agentctl::process::AgentCommand;
-use model::agent::{AgentProfile, DEMO_COMMAND};
+use model::agent::{AgentChoice, AgentProfile, DEMO_COMMAND};
 use model::environment::Environment;
 use model::error::{ActiveError, ErrorCategory};
-use model::event::TaskChange;
 use model::ids::{ExecutionId, TurnId};
 use model::message::{Author, MessageType};
 use model::session::{Session, SessionState};
-use model::task::TaskState;
 use model::turn::TurnOutcome;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -25,8 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::executions::{self, Execution};
 use store::sessions::SessionRoute;
-use store::tx::WriteTx;
-use store::{profiles, sessions, tasks, turns};
+use store::{profiles, sessions, turns};
 use tokio::time::Instant;
 
 /// What an agent is brought up for.
@@ -49,6 +47,8 @@ pub(super) enum Start {
     Failed,
     /// A person stopped it.
     Interrupted,
+    /// The server stops; recovery finds the rows as they are and puts the prompt back into the queue.
+    ShuttingDown,
 }
 
 /// What a start knows before it does anything.
@@ -66,6 +66,7 @@ impl Runtime {
         let handle = Arc::clone(&self.handle);
         let outcome = tokio::select! {
             biased;
+            () = self.o.inner.shutdown.cancelled() => return Start::ShuttingDown,
             () = handle.interrupted() => None,
             outcome = self.bring_up() => Some(outcome),
         };
@@ -123,26 +124,12 @@ impl Runtime {
                 if let Some(turn_id) = lifecycle {
                     turns::complete(&mut tx, turn_id, TurnOutcome::Completed, now).await?;
                 }
-                if turns::open(&mut tx, &self.session_id).await?.is_none() {
-                    sessions::set_state(&mut tx, &self.session_id, SessionState::WaitingForInput)
-                        .await?;
-                    self.unschedule(&mut tx).await?;
-                }
-                tx.touch(&self.task_id);
-                emit::session(&mut tx, &self.session_id).await?;
+                turn_rules::started(&mut tx, &self.task_id).await?;
+                turn_rules::rest(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
             })
         })
         .await;
-    }
-
-    async fn unschedule(&self, tx: &mut WriteTx) -> store::error::Result<()> {
-        let now = tx.now();
-        if tasks::get(tx, &self.task_id).await?.state == TaskState::Scheduling {
-            tasks::set_state(tx, &self.task_id, TaskState::Todo, now).await?;
-            emit::task(tx, &self.task_id, TaskChange::Updated).await?;
-        }
-        Ok(())
     }
 
     /// The start failed, or was stopped: the reserved prompt is undelivered and the queue waits for a person.
@@ -168,22 +155,6 @@ impl Runtime {
                     emit::turn_completed(&mut tx, &turn.id).await?;
                     emit::prompts_of_turn(&mut tx, &turn.id).await?;
                 }
-                let started = sessions::route(&mut tx, &self.session_id)
-                    .await?
-                    .acp_session_id
-                    .is_some();
-                let state = if started {
-                    SessionState::WaitingForInput
-                } else {
-                    SessionState::Created
-                };
-                if !sessions::get(&mut tx, &self.session_id)
-                    .await?
-                    .state
-                    .is_terminal()
-                {
-                    sessions::set_state(&mut tx, &self.session_id, state).await?;
-                }
                 sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
                 executions::remove(&mut tx, &self.session_id).await?;
                 if let Some(failure) = &failure {
@@ -198,9 +169,7 @@ impl Runtime {
                     };
                     sessions::set_error(&mut tx, &self.session_id, &error).await?;
                 }
-                self.unschedule(&mut tx).await?;
-                tx.touch(&self.task_id);
-                emit::session(&mut tx, &self.session_id).await?;
+                turn_rules::rest(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
             })
         })
@@ -286,19 +255,21 @@ impl Runtime {
         if bound {
             return self.bound_environment(before).await;
         }
-        let (o, task_id) = (self.o.clone(), self.task_id.clone());
-        let made = self
-            .o
-            .inner
-            .tasks
-            .spawn(async move { o.environment_for(&task_id, fresh).await });
-        let environment = made.await.map_err(|_| closing())??;
-        let mut tx = self.o.inner.store.write().await?;
-        sessions::set_environment(&mut tx, &self.session_id, &environment.id).await?;
-        tx.touch(&self.task_id);
-        emit::session(&mut tx, &self.session_id).await?;
-        self.o.commit(tx).await?;
-        Ok(environment)
+        let (o, task_id, session_id) = (
+            self.o.clone(),
+            self.task_id.clone(),
+            self.session_id.clone(),
+        );
+        let made = self.o.inner.tasks.spawn(async move {
+            let environment = o.environment_for(&task_id, fresh).await?;
+            let mut tx = o.inner.store.write().await?;
+            sessions::set_environment(&mut tx, &session_id, &environment.id).await?;
+            tx.touch(&task_id);
+            emit::session(&mut tx, &session_id).await?;
+            o.commit(tx).await?;
+            Ok(environment)
+        });
+        made.await.map_err(|_| closing())?
     }
 
     async fn bound_environment(&self, before: &Before) -> Result<Environment, StartFailure> {
@@ -393,7 +364,7 @@ impl Runtime {
                 | AgentError::Unsupported { .. }
                 | AgentError::RequestTimeout { .. }),
             ) => {
-                tracing::info!(session = %self.session_id, %error, "an agent could not continue its session");
+                tracing::info!(session = %self.session_id, kind = error.kind(), "an agent could not continue its session");
                 let opened = connection.new_session(&[]).await?;
                 self.note_lost_memory().await;
                 Ok(opened)
@@ -421,39 +392,40 @@ impl Runtime {
             .await?)
     }
 
-    /// Sets the chosen or the profile's mode and model; else the mode that asks before edits and commands, for
-    /// agents that are known to have one. What the agent does not offer is left alone.
+    /// Sets mode and model: the first *offered* of what a person chose, what the profile says and, for the mode, the
+    /// one that asks before edits and commands in agents known to have one. An agent that does not take its mode may
+    /// act without asking, so the transcript says so.
     async fn prefer(&self, connection: &AgentConnection, before: &Before, opened: &OpenedSession) {
         let settings = &opened.settings;
         let asking = connection.info().traits.asking_mode.map(str::to_owned);
-        let mode = before
-            .route
-            .chosen_mode
-            .clone()
-            .or(before.profile.default_mode.clone())
-            .or(asking);
-        let model = before
-            .route
-            .chosen_model
-            .clone()
-            .or(before.profile.default_model.clone());
-        let offered =
-            |choices: &[model::agent::AgentChoice], id: &str| choices.iter().any(|c| c.id == id);
+        let modes = [
+            &before.route.chosen_mode,
+            &before.profile.default_mode,
+            &asking,
+        ];
+        let models = [&before.route.chosen_model, &before.profile.default_model];
+        let mode = first_offered(&modes, &settings.modes)
+            .filter(|id| settings.current_mode.as_ref() != Some(id));
+        let model = first_offered(&models, &settings.models)
+            .filter(|id| settings.current_model.as_ref() != Some(id));
         let mut latest = None;
-        if let Some(mode) = mode.filter(|mode| settings.current_mode.as_ref() != Some(mode))
-            && offered(&settings.modes, &mode)
-        {
-            latest = Some(connection.set_mode(&mode).await);
+        if let Some(mode) = mode {
+            let outcome = connection.set_mode(&mode).await;
+            if outcome.is_err() {
+                let text =
+                    format!("The agent did not take the mode {mode}. It may act without asking.");
+                let note = NewRow::new(Author::System, MessageType::Status, &text);
+                self.store_row(&note, false).await;
+            }
+            latest = Some(outcome);
         }
-        if let Some(model) = model.filter(|model| settings.current_model.as_ref() != Some(model))
-            && offered(&settings.models, &model)
-        {
+        if let Some(model) = model {
             latest = Some(connection.set_model(&model).await);
         }
         let kept = match latest {
             Some(Ok(settings)) => self.o.keep_settings(&self.session_id, &settings).await,
             Some(Err(error)) => {
-                tracing::warn!(session = %self.session_id, %error, "an agent did not take its mode or model");
+                tracing::warn!(session = %self.session_id, kind = error.kind(), "an agent did not take a setting");
                 Ok(())
             }
             None => Ok(()),
@@ -462,6 +434,15 @@ impl Runtime {
             tracing::warn!(session = %self.session_id, %error, "settings could not be stored");
         }
     }
+}
+
+fn first_offered(wanted: &[&Option<String>], offered: &[AgentChoice]) -> Option<String> {
+    wanted
+        .iter()
+        .copied()
+        .flatten()
+        .find(|id| offered.iter().any(|choice| choice.id == **id))
+        .cloned()
 }
 
 fn closing() -> StartFailure {

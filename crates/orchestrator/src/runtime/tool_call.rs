@@ -8,12 +8,12 @@ use serde_json::Value;
 
 /// Merges an update into a call: absent fields keep their earlier value.
 pub(crate) fn merge(call: &mut ToolCall, update: &ToolCallUpdate) {
-    call.tool_call_id.clone_from(&update.id);
+    word(&update.id).clone_into(&mut call.tool_call_id);
     if let Some(title) = &update.title {
         cut(title, bounds::TOOL_TITLE_BYTES).clone_into(&mut call.title);
     }
     if let Some(kind) = &update.kind {
-        call.kind.clone_from(kind);
+        word(kind).clone_into(&mut call.kind);
     }
     if let Some(status) = update.status {
         status_word(status).clone_into(&mut call.status);
@@ -24,7 +24,7 @@ pub(crate) fn merge(call: &mut ToolCall, update: &ToolCallUpdate) {
         call.locations = locations
             .iter()
             .take(bounds::TOOL_LOCATIONS)
-            .map(|l| l.path.clone())
+            .map(|l| word(&l.path).to_owned())
             .collect();
     }
     if let Some(input) = update.raw_input.as_ref().and_then(input_text) {
@@ -33,9 +33,12 @@ pub(crate) fn merge(call: &mut ToolCall, update: &ToolCallUpdate) {
     if let Some(content) = &update.content {
         merge_content(call, content);
     }
-    if call.output.is_none()
-        && let Some(output) = update.raw_output.as_ref().and_then(output_text)
-    {
+    let shows_text = update
+        .content
+        .iter()
+        .flatten()
+        .any(|part| matches!(part, ToolContent::Text { .. }));
+    if !shows_text && let Some(output) = update.raw_output.as_ref().and_then(output_text) {
         set_output(call, &output);
     }
     call.subagent |= update.subagent;
@@ -46,6 +49,11 @@ pub(crate) fn merge(call: &mut ToolCall, update: &ToolCallUpdate) {
             call.kind.clone()
         };
     }
+}
+
+/// An id, kind or path, cut to what a row holds.
+fn word(text: &str) -> &str {
+    cut(text, bounds::TOOL_WORD_BYTES)
 }
 
 fn merge_content(call: &mut ToolCall, content: &[ToolContent]) {
@@ -59,7 +67,7 @@ fn merge_content(call: &mut ToolCall, content: &[ToolContent]) {
                 old_text,
                 new_text,
             } => edits.push(FileEdit {
-                path: path.clone(),
+                path: word(path).to_owned(),
                 old_text: old_text
                     .as_deref()
                     .map(|text| cut(text, bounds::TOOL_EDIT_BYTES).to_owned()),
@@ -110,7 +118,15 @@ fn input_text(raw: &Value) -> Option<String> {
         .filter(|(name, _)| {
             !matches!(
                 name.as_str(),
-                "content" | "diff" | "new_string" | "old_string" | "cwd"
+                "content"
+                    | "diff"
+                    | "new_string"
+                    | "old_string"
+                    | "cwd"
+                    | "path"
+                    | "file_path"
+                    | "filePath"
+                    | "filepath"
             )
         })
         .map(|(name, value)| (name.clone(), value.clone()))
@@ -138,9 +154,10 @@ fn output_text(raw: &Value) -> Option<String> {
 pub(crate) fn options(offered: Vec<event::PermissionOption>) -> Vec<PermissionOption> {
     offered
         .into_iter()
+        .take(bounds::PERMISSION_OPTIONS)
         .map(|option| PermissionOption {
             id: option.id,
-            name: option.name,
+            name: word(&option.name).to_owned(),
             kind: match option.kind {
                 event::PermissionKind::AllowOnce => PermissionKind::AllowOnce,
                 event::PermissionKind::AllowAlways => PermissionKind::AllowAlways,

@@ -8,10 +8,12 @@ use crate::runtime::stream::NewRow;
 use crate::runtime::tool_call;
 use agentctl::event::{self as agent, ToolCallUpdate};
 use model::agent::{AgentCommandInfo, AgentSettings, AgentUsage};
+use model::bounds;
 use model::event::Event;
 use model::ids::{MessageId, SessionId};
 use model::message::{Author, MessageType, Plan, PlanEntry, ToolCall};
 use model::session::Activity;
+use model::text::cut;
 use serde_json::Value;
 use std::sync::Arc;
 use store::{messages, sessions};
@@ -24,10 +26,12 @@ impl Runtime {
     pub(super) async fn on_tool_call(&mut self, update: ToolCallUpdate) {
         let known = self.rows.tools.get(&update.id).map(|row| row.call.clone());
         let is_new = known.is_none();
+        if known.as_ref().is_some_and(ToolCall::is_terminal) {
+            return; // ended: a late word about it neither changes nor revives it
+        }
         let mut call = known.unwrap_or_default();
-        let was_terminal = call.is_terminal();
         tool_call::merge(&mut call, &update);
-        let ends = call.is_terminal() && !was_terminal;
+        let ends = call.is_terminal();
         if is_new {
             self.row_barrier().await;
             self.add_tool_row(&update.id, call.clone()).await;
@@ -52,14 +56,13 @@ impl Runtime {
         };
         let message_id = new.id.clone();
         if self.insert(&new).await {
-            self.rows.tools.insert(
-                id.to_owned(),
-                ToolRow {
-                    message_id,
-                    call,
-                    dirty: false,
-                },
-            );
+            let mut row = ToolRow {
+                message_id,
+                call,
+                dirty: false,
+            };
+            row.lighten();
+            self.rows.add_tool(id, row);
         }
     }
 
@@ -75,6 +78,7 @@ impl Runtime {
                 was_dirty.then(|| (row.message_id.clone(), row.call.clone()))
             })
             .collect();
+        self.rows.tools.values_mut().for_each(ToolRow::lighten);
         if changed.is_empty() {
             return;
         }
@@ -137,9 +141,9 @@ impl Runtime {
         let plan = Plan {
             entries: entries
                 .into_iter()
-                .take(model::bounds::PLAN_ENTRIES)
+                .take(bounds::PLAN_ENTRIES)
                 .map(|entry| PlanEntry {
-                    content: entry.content,
+                    content: cut(&entry.content, bounds::TOOL_WORD_BYTES).to_owned(),
                     priority: entry.priority.unwrap_or_else(|| "medium".to_owned()),
                     status: entry.status,
                 })
