@@ -312,7 +312,7 @@ async fn a_deleted_worktree_is_an_error_that_can_be_repaired() -> Result<()> {
         .await?;
     std::fs::remove_dir_all(bench.worktree(&task).await?)?;
     bench
-        .send(&task, &session, "m-1", "/say still here")
+        .send(&task, &session, "m-1", "/permission Go on\n/say still here")
         .await?;
     let summary = bench
         .summary(&task, "an error", |s| s["active_error"].is_object())
@@ -321,8 +321,13 @@ async fn a_deleted_worktree_is_an_error_that_can_be_repaired() -> Result<()> {
     assert_eq!(error["category"], "workspace_missing", "{error}");
     let retry = json!({ "task_id": task, "stamp": error["stamp"], "action": "retry_default" });
     bench.client.request("task.recover", retry).await?;
-    let summary = bench.settled(&task).await?;
-    assert!(summary["active_error"].is_null(), "{summary}");
+    let request = bench.pending(&task).await?;
+    let summary = bench
+        .summary(&task, "no error", |s| s["active_error"].is_null())
+        .await?;
+    assert_eq!(summary["pending_action"], "permission");
+    bench.answer(&request, "allow_once").await?;
+    bench.settled(&task).await?;
     assert_eq!(
         crate::support::answers(&bench.transcript(&session).await?),
         "still here"
