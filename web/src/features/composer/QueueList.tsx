@@ -1,7 +1,7 @@
 import { CornerDownRight, Send, X } from "lucide-react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
-import { useAppSelection } from "~/app/use-app-state";
+import { useAppSelection, useAppState } from "~/app/use-app-state";
 import { Button } from "~/ui/Button";
 import { IconButton } from "~/ui/IconButton";
 
@@ -10,6 +10,11 @@ export function QueueList({ sessionId }: { sessionId: string }) {
   const queued = useAppSelection((state) => {
     const transcript = state.transcripts.bySession[sessionId];
     return (transcript?.queue ?? []).map((id) => transcript?.rows[id]).filter((row) => row !== undefined);
+  });
+  // After a crash or a failed start the queue waits for a person; sending one of it starts it.
+  const waits = useAppState((state) => {
+    const session = state.sessions.byId[sessionId];
+    return session !== undefined && session.state !== "RUNNING" && session.state !== "STARTING";
   });
   if (queued.length === 0) return null;
   return (
@@ -21,7 +26,7 @@ export function QueueList({ sessionId }: { sessionId: string }) {
         <li key={message.id} className="flex items-center gap-2 pl-2 text-[13px] text-muted">
           <CornerDownRight size={13} className="text-faint" />
           <span className="min-w-0 flex-1 truncate">{message.content}</span>
-          {message.disposition === "undelivered" ? (
+          {waits || message.disposition === "undelivered" ? (
             <Button
               size="small"
               onClick={() => void attempt("The message was not sent", commands.resend(sessionId, message.id))}
