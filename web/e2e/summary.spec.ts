@@ -1,7 +1,11 @@
 import { expect, type WebSocketRoute } from "@playwright/test";
 import type { TaskStatusSummary } from "~/wire/generated/TaskStatusSummary";
+import type { Api } from "./support/api.ts";
 import { test } from "./support/fixtures.ts";
 import { openSwitcher, row } from "./support/switcher.ts";
+
+/** Further than the server gets on its own while a test runs. */
+const AHEAD = 1_000;
 
 test("SUM-07: a summary that is not newer changes nothing on the row", async ({ page, server, api }) => {
   let toPage: WebSocketRoute | undefined;
@@ -9,25 +13,36 @@ test("SUM-07: a summary that is not newer changes nothing on the row", async ({ 
     toPage = socket;
     socket.connectToServer();
   });
-  const { id } = await api.addTask("Notes", "/permission Write NOTES.md as edit\n/edit NOTES.md one");
+  const asks = await api.addTask("Asks", "/permission Write NOTES.md as edit");
+  const other = await api.addTask("Other");
   await page.goto(server.printedAddress());
   await openSwitcher(page);
-  await expect(row(page, "Notes")).toContainText("Permission");
+  await expect(row(page, "Asks")).toContainText("Permission");
 
-  const { status_summary: held } = await api.task(id);
-  if (!held) throw new Error("the task has no summary");
-  const { pending_action: _, pending_since: __, ...calm } = held;
-  const tell = (status_summary: TaskStatusSummary) => {
-    const payload = { task_id: id, workspace_id: api.workspaceId, status_summary };
+  const tell = (task_id: string, status_summary: TaskStatusSummary) => {
+    const payload = { task_id, workspace_id: api.workspaceId, status_summary };
     toPage?.send(JSON.stringify({ type: "notification", action: "task.status_summary.updated", payload }));
   };
-  tell({ ...calm, queued_prompt_count: 7, revision: held.revision - 1 });
-  tell({ ...calm, queued_prompt_count: 8, revision: held.revision });
-  // What comes after them is drawn, so they were read and left alone.
-  tell({ ...held, queued_prompt_count: 2, revision: held.revision + 1 });
-  await expect(row(page, "Notes")).toContainText("2 queued");
-  await expect(row(page, "Notes")).toContainText("Permission");
+  const held = await summaryOf(api, asks.id);
+  const newest = held.revision + AHEAD;
+  tell(asks.id, { ...held, queued_prompt_count: 2, revision: newest });
+  await expect(row(page, "Asks")).toContainText("2 queued");
+  const { pending_action: _, pending_since: __, ...calm } = held;
+  tell(asks.id, { ...calm, queued_prompt_count: 7, revision: newest - 1 });
+  tell(asks.id, { ...calm, queued_prompt_count: 8, revision: newest });
+  // Frames are applied in order: when this one is drawn, those before it were read and left alone.
+  const calmer = await summaryOf(api, other.id);
+  tell(other.id, { ...calmer, queued_prompt_count: 3, revision: calmer.revision + AHEAD });
+  await expect(row(page, "Other")).toContainText("3 queued");
+  await expect(row(page, "Asks")).toContainText("2 queued");
+  await expect(row(page, "Asks")).toContainText("Permission");
 });
+
+async function summaryOf(api: Api, taskId: string): Promise<TaskStatusSummary> {
+  const { status_summary: summary } = await api.task(taskId);
+  if (!summary) throw new Error("the task has no summary");
+  return summary;
+}
 
 test("REC-04: a change that the page missed is repaired when it reconnects", async ({
   page,
