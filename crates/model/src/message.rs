@@ -122,7 +122,7 @@ pub struct Message {
     /// What became of a user's prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// Place in the queue, from 1.
+    /// Order in the queue: lower is sent earlier. Says nothing else; a prompt put back first may have 0 or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_position: Option<i64>,
     /// Whether more text of this row may come.

@@ -72,7 +72,7 @@ delivered?: boolean,
  */
 disposition?: Disposition, 
 /**
- * Place in the queue, from 1.
+ * Order in the queue: lower is sent earlier. Says nothing else; a prompt put back first may have 0 or less.
  */
 queue_position?: number, 
 /**
