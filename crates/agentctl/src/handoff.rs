@@ -201,6 +201,7 @@ mod tests {
         AgentEvent::Title(text.to_owned())
     }
 
+    /// STR-04.
     #[tokio::test]
     async fn str_04_a_place_is_free_when_the_event_is_dropped_not_when_it_is_taken() {
         let (writer, mut events) = handoff(FlowGate::new(1, 100));

@@ -217,6 +217,7 @@ async fn a_request_looks_at_every_repository_and_reports_to_the_sink() {
     assert!(observed[0].looked_at < again[0].looked_at);
 }
 
+/// GIT-04.
 #[tokio::test]
 async fn git_04_a_repository_that_cannot_be_measured_says_so_and_its_siblings_are_measured() {
     let bench = Bench::new();
@@ -240,6 +241,7 @@ async fn git_04_a_repository_that_cannot_be_measured_says_so_and_its_siblings_ar
     );
 }
 
+/// GIT-06.
 #[tokio::test]
 async fn git_06_settled_is_looked_at_only_on_request_and_live_without_any() {
     let bench = Bench::new();
@@ -261,6 +263,7 @@ async fn git_06_settled_is_looked_at_only_on_request_and_live_without_any() {
         .await;
 }
 
+/// GIT-05.
 #[tokio::test]
 async fn git_05_requests_during_a_run_share_the_one_that_waits() {
     let bench = Bench::new();

@@ -23,6 +23,7 @@ fn append(row: u64, text: &str) -> Output {
     }
 }
 
+/// STR-01.
 #[test]
 fn str_01_the_first_piece_leaves_at_once_and_the_rest_on_the_tick() {
     let mut coalescer = Coalescer::default();
@@ -40,6 +41,7 @@ fn str_01_the_first_piece_leaves_at_once_and_the_rest_on_the_tick() {
     assert_eq!(coalescer.due(), Some(ms(200)));
 }
 
+/// STR-03.
 #[test]
 fn str_03_a_row_between_ends_the_row_and_takes_what_waits() {
     let mut coalescer = Coalescer::default();

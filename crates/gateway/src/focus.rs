@@ -77,6 +77,7 @@ impl Focus {
 mod tests {
     use super::*;
 
+    /// API-03.
     #[test]
     fn api_03_an_environment_is_focused_while_anybody_looks() {
         let e = EnvironmentId::parse("e").unwrap();

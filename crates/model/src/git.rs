@@ -192,6 +192,7 @@ mod tests {
         }
     }
 
+    /// GIT-01.
     #[test]
     fn git_01_totals_are_sums_and_an_unknown_ahead_makes_the_sum_unknown() {
         assert_eq!(

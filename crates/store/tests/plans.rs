@@ -126,6 +126,7 @@ mod plans {
         }
     }
 
+    /// PST-04.
     #[tokio::test]
     async fn pst_04_hot_statements_read_no_whole_table() -> Result<()> {
         let listener = Listener::default();

@@ -62,6 +62,7 @@ fn pending_of(task: &TaskAuthority) -> Option<(PendingAction, i64)> {
         .zip(payload.pending_since.map(Timestamp::as_micros))
 }
 
+/// SUM-02.
 #[test]
 fn sum_02_an_idle_task_has_only_its_milestone() {
     assert_eq!(
@@ -70,6 +71,7 @@ fn sum_02_an_idle_task_has_only_its_milestone() {
     );
 }
 
+/// SUM-08.
 #[test]
 fn sum_08_creation_is_a_milestone_when_the_row_has_none() {
     assert_eq!(
@@ -90,6 +92,7 @@ fn sum_08_creation_is_a_milestone_when_the_row_has_none() {
     );
 }
 
+/// PEN-01.
 #[test]
 fn pen_01_permission_outranks_clarification_across_sessions() {
     let mut asks = session("a", SessionState::Running);
@@ -122,6 +125,7 @@ fn pen_01_permission_outranks_clarification_across_sessions() {
     );
 }
 
+/// PEN-02.
 #[test]
 fn pen_02_a_clarification_of_an_older_turn_is_not_pending() {
     let mut old = session("a", SessionState::WaitingForInput);
@@ -193,6 +197,7 @@ fn generating_beats_background_and_subagents_are_capped() {
     );
 }
 
+/// ERR-01.
 #[test]
 fn err_01_the_newest_error_wins_whoever_owns_it() {
     let mut failed = session("a", SessionState::WaitingForInput);
@@ -242,6 +247,7 @@ fn environment(id: &str, repositories: Vec<RepositoryAuthority>) -> EnvironmentA
     }
 }
 
+/// GIT-01, GIT-03.
 #[test]
 fn git_01_git_03_totals_cover_every_repository_and_each_environment_once() {
     let shared = environment("e1", vec![totals(5), totals(7)]);
@@ -253,6 +259,7 @@ fn git_01_git_03_totals_cover_every_repository_and_each_environment_once() {
     assert_eq!(payload.git.map(|git| git.ahead), Some(Some(3)));
 }
 
+/// GIT-04.
 #[test]
 fn git_04_one_unmeasured_repository_makes_the_totals_unknown() {
     let half = environment("e1", vec![totals(5), RepositoryAuthority { totals: None }]);
@@ -282,6 +289,7 @@ fn git_04_one_unmeasured_repository_makes_the_totals_unknown() {
     assert_eq!(derive(&task()).git, None);
 }
 
+/// SUM-06.
 #[test]
 fn sum_06_equal_payloads_have_one_text() {
     let payload = derive(&task());

@@ -7,6 +7,7 @@ use mock_agent::directive::stream_chunk;
 use model::bounds;
 use std::time::Duration;
 
+/// STR-04.
 #[tokio::test]
 async fn str_04_a_stalled_consumer_blocks_the_agent_and_nothing_is_lost() {
     const COUNT: usize = 30_000;

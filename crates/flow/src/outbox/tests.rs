@@ -104,6 +104,7 @@ fn a_delete_takes_back_the_states_of_what_it_deletes() {
     assert_eq!(drain(&mut outbox), ["deleted"]);
 }
 
+/// GWY-03.
 #[test]
 fn gwy_03_a_session_evicts_its_own_oldest_message_and_lists_once() {
     let mut outbox = outbox(small(), &[scope("a"), scope("b")]);
@@ -211,6 +212,7 @@ fn what_is_held_is_bounded() {
     assert_eq!(known, bounds::HELD_MESSAGES);
 }
 
+/// API-02.
 #[test]
 fn api_02_nothing_of_a_scope_precedes_its_acknowledgement() {
     let mut outbox = outbox(Limits::default(), &[workspace()]);
@@ -292,6 +294,7 @@ fn api_05_room_is_promised_before_a_request_is_read() {
     assert_eq!(outbox.in_flight(), 0);
 }
 
+/// GWY-02.
 #[test]
 fn gwy_02_occurrences_and_states_are_bounded_apart() {
     let mut outbox = outbox(small(), &[scope("a"), workspace()]);

@@ -65,6 +65,7 @@ fn becoming_live_looks_at_once() {
     assert_eq!(poll.due(at(102)), Some(at(101) + SLOW));
 }
 
+/// GIT-05.
 #[test]
 fn git_05_a_request_during_a_run_shares_the_waiting_one() {
     let mut poll = Poll::new();

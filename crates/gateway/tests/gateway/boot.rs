@@ -5,6 +5,7 @@ use crate::world::World;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+/// SUM-01.
 #[tokio::test]
 async fn sum_01_boot_has_everything_the_first_screen_needs() -> Result<()> {
     let server = Server::start().await?;

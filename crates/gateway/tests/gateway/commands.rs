@@ -106,6 +106,7 @@ async fn bad_values_are_named() -> Result<()> {
     Ok(())
 }
 
+/// API-06.
 #[tokio::test]
 async fn api_06_a_prompt_that_is_sent_twice_is_one_message() -> Result<()> {
     let server = Server::start().await?;
@@ -272,6 +273,7 @@ async fn a_repository_is_looked_at_and_registered() -> Result<()> {
     Ok(())
 }
 
+/// API-04.
 #[tokio::test]
 async fn api_04_a_refresh_answers_at_once_and_brings_every_status_even_an_unchanged_one()
 -> Result<()> {

@@ -42,6 +42,7 @@ async fn appends_carry_only_what_is_missing() -> Result<()> {
     Ok(())
 }
 
+/// GWY-05.
 #[tokio::test]
 async fn gwy_05_both_kinds_of_client_end_with_what_the_store_has() -> Result<()> {
     let server = Server::start().await?;
@@ -159,6 +160,7 @@ async fn a_long_content_is_cut_and_says_so() -> Result<()> {
     Ok(())
 }
 
+/// GWY-02.
 #[tokio::test]
 async fn gwy_02_a_client_that_does_not_keep_up_is_closed_and_not_its_neighbour() -> Result<()> {
     let limits = Limits {
@@ -193,6 +195,7 @@ async fn gwy_02_a_client_that_does_not_keep_up_is_closed_and_not_its_neighbour()
     Ok(())
 }
 
+/// API-05.
 #[tokio::test]
 async fn api_05_a_client_that_sends_and_never_reads_is_not_read_either() -> Result<()> {
     let server = Server::start().await?;
@@ -258,6 +261,7 @@ async fn api_05_an_answer_that_cannot_be_queued_closes_with_4001() -> Result<()>
     Ok(())
 }
 
+/// GWY-04.
 #[tokio::test]
 async fn gwy_04_a_response_overtakes_notifications() -> Result<()> {
     let server = Server::start().await?;

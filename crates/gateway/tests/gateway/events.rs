@@ -318,6 +318,7 @@ async fn every_event_reaches_who_subscribed_and_nobody_else() -> Result<()> {
     Ok(())
 }
 
+/// API-01.
 #[tokio::test]
 async fn api_01_a_summary_is_the_complete_replacement_and_goes_to_its_workspace() -> Result<()> {
     let server = Server::start().await?;

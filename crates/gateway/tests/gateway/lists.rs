@@ -5,6 +5,7 @@ use crate::world::World;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+/// SUM-01.
 #[tokio::test]
 async fn sum_01_every_task_of_a_list_has_its_summary() -> Result<()> {
     let server = Server::start().await?;
@@ -39,6 +40,7 @@ async fn sum_01_every_task_of_a_list_has_its_summary() -> Result<()> {
     Ok(())
 }
 
+/// GWY-07.
 #[tokio::test]
 async fn gwy_07_task_lists_page_by_bytes_and_lose_nothing() -> Result<()> {
     let server = Server::start().await?;

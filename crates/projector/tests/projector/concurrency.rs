@@ -144,6 +144,7 @@ async fn pst_02_projectors_converge_and_never_publish_a_revision_twice(story: St
     Ok(())
 }
 
+/// SUM-05.
 async fn sum_05_projectors_that_make_the_same_row_publish_it_once(story: Story) -> Result<()> {
     let story = Arc::new(story);
     let hub = Arc::new(Recorder::default());

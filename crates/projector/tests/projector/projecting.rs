@@ -172,6 +172,7 @@ async fn sum_10_a_row_without_last_activity_is_rebuilt_and_nothing_moves_back(
     Ok(())
 }
 
+/// ERR-05.
 async fn err_05_deleting_the_failed_session_shows_the_retained_error(story: Story) -> Result<()> {
     let hub = Recorder::default();
     let task = story.task().await?;
@@ -203,6 +204,7 @@ async fn err_05_deleting_the_failed_session_shows_the_retained_error(story: Stor
     Ok(())
 }
 
+/// ERR-07.
 async fn err_07_a_malformed_launch_error_rejects_and_erases_nothing(story: Story) -> Result<()> {
     let hub = Recorder::default();
     let ids = busy_tasks(&story).await?;

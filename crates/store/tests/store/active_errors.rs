@@ -103,6 +103,7 @@ async fn err_03_an_over_long_stored_error_is_cut_when_it_is_read(story: Story) -
     Ok(())
 }
 
+/// ERR-04.
 async fn err_04_clearing_names_the_stamp_and_happens_once(story: Story) -> Result<()> {
     let task = story.task().await?;
     let session = story.session(&task, None).await?;

@@ -163,6 +163,7 @@ async fn env_01_no_snapshot_exists_without_an_environment(story: Story) -> Resul
     Ok(())
 }
 
+/// ENV-02.
 async fn env_02_a_missing_and_an_empty_name_are_the_root_repository(story: Story) -> Result<()> {
     let task = story.task().await?;
     let environment = story.environment(&task, &["root"]).await?;
@@ -203,6 +204,7 @@ async fn env_02_repositories_of_one_environment_are_apart(story: Story) -> Resul
     Ok(())
 }
 
+/// ENV-03.
 async fn env_03_the_newest_row_is_current_whatever_its_type(story: Story) -> Result<()> {
     let task = story.task().await?;
     let environment = story.environment(&task, &["root"]).await?;
@@ -266,6 +268,7 @@ async fn env_03_nothing_looks_past_the_newest_row_for_details(story: Story) -> R
     Ok(())
 }
 
+/// ENV-05.
 async fn env_05_a_pair_has_one_live_row_and_an_older_look_is_skipped(story: Story) -> Result<()> {
     let task = story.task().await?;
     let environment = story.environment(&task, &["root"]).await?;

@@ -65,6 +65,7 @@ async fn pst_01_the_summary_table_has_the_columns_it_must(story: Story) -> Resul
     Ok(())
 }
 
+/// ENV-01.
 async fn env_01_the_snapshot_table_has_its_final_shape(story: Story) -> Result<()> {
     let columns = columns(&story, "task_session_git_snapshots").await?;
     let required = |wanted: &str| {

@@ -113,6 +113,7 @@ async fn pen_02_an_unknown_or_missing_status_counts_as_pending(story: Story) -> 
     Ok(())
 }
 
+/// PEN-03.
 async fn pen_03_only_an_empty_unattempted_reservation_moves_no_boundary(
     story: Story,
 ) -> Result<()> {
@@ -157,6 +158,7 @@ async fn pen_03_only_an_empty_unattempted_reservation_moves_no_boundary(
     Ok(())
 }
 
+/// PEN-04.
 async fn pen_04_deleting_the_newer_turns_messages_moves_nothing_back(story: Story) -> Result<()> {
     let task = story.task().await?;
     let session = story.session(&task, None).await?;
@@ -201,6 +203,7 @@ async fn pen_04_a_lifecycle_turn_supersedes_nothing(story: Story) -> Result<()> 
     Ok(())
 }
 
+/// PEN-05.
 async fn pen_05_only_that_very_request_clears_it(story: Story) -> Result<()> {
     let task = story.task().await?;
     let session = story.session(&task, None).await?;
@@ -269,6 +272,7 @@ async fn pen_08_a_late_end_of_an_old_turn_re_arms_nothing(story: Story) -> Resul
     Ok(())
 }
 
+/// SUM-09.
 async fn sum_09_a_lifecycle_turn_is_never_the_current_turn(story: Story) -> Result<()> {
     let task = story.task().await?;
     let session = story.session(&task, None).await?;

@@ -210,6 +210,7 @@ async fn rec_06_an_older_derivation_moves_no_fence_back(story: Story) -> Result<
     Ok(())
 }
 
+/// SUM-10.
 async fn sum_10_tasks_without_a_usable_summary_are_found(story: Story) -> Result<()> {
     let mut tasks = Vec::new();
     for _ in 0..5 {

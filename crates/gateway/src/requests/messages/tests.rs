@@ -29,6 +29,7 @@ fn message(seq: i64, bytes: usize) -> Message {
     }
 }
 
+/// GWY-07.
 #[test]
 fn gwy_07_a_page_that_is_too_large_keeps_what_is_nearest() {
     let rows = || {
