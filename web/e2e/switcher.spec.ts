@@ -23,7 +23,7 @@ test("WEB-05 S-24 C02: a phone's drawer and a desktop's sidebar are the same row
   await expectManyStates(desktop);
   await expect(async () => {
     expect(await rows(app).ariaSnapshot()).toBe(await rows(desktop).ariaSnapshot());
-  }).toPass();
+  }).toPass({ timeout: 10_000 });
   expect(sent.subscribed()).toEqual([]);
   await desktop.close();
 });

@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import type { Place } from "~/places/place";
 import { go } from "~/places/use-place";
 import type { RepositoryTarget } from "~/socket/commands";
+import { ErrorBoundary } from "~/ui/ErrorBoundary";
 import { Totals } from "~/ui/Totals";
 import type { FileChange } from "~/wire/generated/FileChange";
 import { fileKey, KIND_LETTER } from "./changed-repositories";
@@ -63,9 +64,11 @@ export function FileRow({ file, target, place, stamp }: FileRowProps) {
         <ChevronRight size={13} className={`text-faint transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
       {open && (
-        <Suspense fallback={<DiffSkeleton />}>
-          <FileDiffView target={target} path={file.path} stamp={stamp} />
-        </Suspense>
+        <ErrorBoundary>
+          <Suspense fallback={<DiffSkeleton />}>
+            <FileDiffView target={target} path={file.path} stamp={stamp} />
+          </Suspense>
+        </ErrorBoundary>
       )}
     </li>
   );
