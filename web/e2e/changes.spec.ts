@@ -4,11 +4,13 @@ import { expect, type Page } from "@playwright/test";
 import { conversation, openChanges, openChat } from "./support/chat.ts";
 import { test } from "./support/fixtures.ts";
 import { SentFrames } from "./support/frames.ts";
-import { TestRepository } from "./support/repository.ts";
 import { expectTotals, isPhone, openSwitcher, openTask, row } from "./support/switcher.ts";
 
-test("GIT-01: row, pane and repositories count the same over two repositories", async ({ app, api }) => {
-  const second = await TestRepository.create("second", { "a.txt": "1\n2\n3\n" });
+test("GIT-01: row, pane and repositories count the same over two repositories", async ({
+  app,
+  api,
+  second,
+}) => {
   await api.addRepository(second.path);
   await api.addTask("Notes", "/say Ready.");
   await openTask(app, "Notes");
@@ -24,7 +26,6 @@ test("GIT-01: row, pane and repositories count the same over two repositories", 
   await expect(filesOf(app, "second")).toHaveText([/modified.*a\.txt/, /untracked.*picture\.bin.*binary/]);
   await openSwitcher(app);
   await expectTotals(row(app, "Notes"), 3, 1);
-  await second.dispose();
 });
 
 test("API-04: measuring asks for an observation, and changes no focus or membership", async ({

@@ -9,6 +9,8 @@ interface Fixtures {
   server: TestServer;
   /** A repository named `sample` with a README. */
   repository: TestRepository;
+  /** Another one, named `second`, with three lines in `a.txt`. */
+  second: TestRepository;
   /** Files that scripted agents wait for, so that no test waits for time. */
   gates: Gates;
   /** The page, signed in by the printed address. */
@@ -31,6 +33,12 @@ export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: as above.
   repository: async ({}, use) => {
     const repository = await TestRepository.create("sample", { "README.md": "# Sample\n" });
+    await use(repository);
+    await repository.dispose();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  second: async ({}, use) => {
+    const repository = await TestRepository.create("second", { "a.txt": "1\n2\n3\n" });
     await use(repository);
     await repository.dispose();
   },
