@@ -37,7 +37,7 @@ actions! { request, REQUESTS, "Requests of a client.":
     TASK_DELETE = "task.delete",
     /// What a row's menu answers from.
     TASK_PENDING = "task.pending",
-    /// Dismisses a session error.
+    /// Puts a session's error away; a failed launch stays.
     TASK_DISMISS_ERROR = "task.dismiss_error",
     /// Carries out an offered recovery action.
     TASK_RECOVER = "task.recover",
@@ -63,7 +63,7 @@ actions! { request, REQUESTS, "Requests of a client.":
     SESSION_CLOSE = "session.close",
     /// Ends its turn and its process; it can go on later.
     SESSION_STOP = "session.stop",
-    /// Deletes it with its transcript.
+    /// Deletes it with its transcript; the worktree stays with the task.
     SESSION_DELETE = "session.delete",
     /// Chooses a model.
     SESSION_SET_MODEL = "session.set_model",
@@ -73,7 +73,7 @@ actions! { request, REQUESTS, "Requests of a client.":
     SESSION_SET_OPTION = "session.set_option",
     /// Sends, or queues, a prompt.
     MESSAGE_ADD = "message.add",
-    /// Sends an undelivered or uncertain prompt again.
+    /// Sends an undelivered or uncertain prompt again, or starts a queue that waits for a person.
     MESSAGE_RESEND = "message.resend",
     /// Deletes a row.
     MESSAGE_DELETE = "message.delete",

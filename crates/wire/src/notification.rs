@@ -109,7 +109,7 @@ payloads! {
         /// The request that was resolved, if that is what happened.
         #[serde(skip_serializing_if = "Option::is_none")] resolved: Option<ResolvedRequest>,
     }
-    /// `session.git.event`
+    /// `session.git.event`. This version sends `status_update` only.
     GitEvent {
         /// `status_update`, or a commit or branch event.
         #[serde(rename = "type")] kind: GitEventType,

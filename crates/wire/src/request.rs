@@ -160,7 +160,7 @@ payloads! {
     SessionDelete {
         /// Which.
         session_id: SessionId,
-        /// Also when uncommitted work would go.
+        /// Taken and without effect: the worktree stays with the task, so nothing uncommitted goes.
         #[serde(default)] discard_changes: bool,
     }
     /// `session.set_model`
@@ -321,7 +321,7 @@ payloads! {
         #[serde(default)] args: Vec<String>,
         /// Variables added to its environment.
         #[serde(default)] env: BTreeMap<String, String>,
-        /// The mode set after start; absent: by policy.
+        /// The mode set after start; absent: the one that asks, in agents known to have one.
         #[serde(default)] default_mode: Option<String>,
         /// The model set after start; absent: the agent's.
         #[serde(default)] default_model: Option<String>,

@@ -70,7 +70,7 @@ payloads! {
         #[serde(skip_serializing_if = "Option::is_none")] old_path: Option<String>,
         /// A unified diff; empty when skipped.
         patch: String,
-        /// Why there is none: `binary`, `too_large`, `not_changed`, …
+        /// Why there is none: `binary filtered source_too_large diff_too_large submodule unreadable`.
         #[serde(skip_serializing_if = "Option::is_none")] skipped: Option<String>,
     }
     /// `git.merge_into_base`

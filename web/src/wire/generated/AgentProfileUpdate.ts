@@ -26,7 +26,7 @@ args: Array<string>,
  */
 env: { [key in string]: string }, 
 /**
- * The mode set after start; absent: by policy.
+ * The mode set after start; absent: the one that asks, in agents known to have one.
  */
 default_mode?: string, 
 /**

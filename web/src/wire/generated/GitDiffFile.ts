@@ -17,6 +17,6 @@ old_path?: string,
  */
 patch: string, 
 /**
- * Why there is none: `binary`, `too_large`, `not_changed`, …
+ * Why there is none: `binary filtered source_too_large diff_too_large submodule unreadable`.
  */
 skipped?: string, };

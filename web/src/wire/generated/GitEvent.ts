@@ -6,7 +6,7 @@ import type { SessionId } from "./SessionId";
 import type { TaskId } from "./TaskId";
 
 /**
- * `session.git.event`
+ * `session.git.event`. This version sends `status_update` only.
  */
 export type GitEvent = { 
 /**

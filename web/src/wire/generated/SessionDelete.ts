@@ -10,6 +10,6 @@ export type SessionDelete = {
  */
 session_id: SessionId, 
 /**
- * Also when uncommitted work would go.
+ * Taken and without effect: the worktree stays with the task, so nothing uncommitted goes.
  */
 discard_changes: boolean, };
