@@ -31,16 +31,19 @@ enum Hands {
     Unhurried,
     /// Leaves helpers at work when its turn is over.
     Delegating,
+    /// Has done half of its work and asks before it touches anything outside.
+    Careful,
     /// Ends as soon as it starts.
     Broken,
 }
 
 impl Hands {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Asking,
         Self::Trusted,
         Self::Unhurried,
         Self::Delegating,
+        Self::Careful,
         Self::Broken,
     ];
 
@@ -50,6 +53,7 @@ impl Hands {
             Self::Trusted => "Demo agent (trusted)",
             Self::Unhurried => "Demo agent (unhurried)",
             Self::Delegating => "Demo agent (delegating)",
+            Self::Careful => "Demo agent (careful)",
             Self::Broken => "Broken agent",
         }
     }
@@ -66,6 +70,9 @@ impl Hands {
             }
             Self::Delegating => {
                 env.insert("FLIGHTSTRIP_DEMO_SCRIPT".to_owned(), DELEGATING.to_owned());
+            }
+            Self::Careful => {
+                env.insert("FLIGHTSTRIP_DEMO_SCRIPT".to_owned(), CAREFUL.to_owned());
             }
             Self::Broken => args = vec!["--exit-at-once".to_owned(), "3".to_owned()],
         }
@@ -88,6 +95,26 @@ const UNHURRIED: &str = "/think The pieces belong together in one place. I will 
 const DELEGATING: &str = "/say Two helpers look for invoices without a number; I go on when they are back.\n\
      /subagent start Look through 2024\n/subagent start Look through 2025\n\
      /append docs/invoices.md - Numbers are given in order and never twice.\\n";
+
+const CAREFUL: &str = "/think Receivers verify against a single key today. If the verifier accepts a small ring of \
+     keys, the newest can sign at once and the old one can expire when nobody uses it any more.\n\
+     /plan Let the verifier accept a ring of keys; Sign with the newest; Publish the next key\n\
+     /tool read src/lib.rs\n\
+     /say Receivers verify against a single key today, so I let the verifier accept a small **ring of keys** and sign \
+     with the newest. Old keys expire after an overlap.\\n\\n\n\
+     /edit src/webhooks.rs //! Webhooks are signed with the newest key and verified with any live one.\\n\\n\
+     /// Keys that are accepted, newest first.\\npub struct KeyRing {\\n    live: Vec<Key>,\\n}\\n\\n\
+     /// A signing key.\\npub struct Key(pub [u8; 32]);\\n\\nimpl KeyRing {\\n    \
+     /// The key that signs.\\n    pub fn newest(&self) -> Option<&Key> {\\n        self.live.first()\\n    }\\n\\n    \
+     /// Whether any live key made this signature.\\n    \
+     pub fn verifies(&self, matches: impl Fn(&Key) -> bool) -> bool {\\n        self.live.iter().any(matches)\\n    \
+     }\\n}\\n\n\
+     /append src/lib.rs pub mod webhooks;\\n\n\
+     /append docs/invoices.md - A receiver accepts every live key, so a rotation needs no downtime.\\n\n\
+     /run git diff --stat\n\
+     /say The code is ready. The next key has to be published where receivers find it.\n\
+     /permission vault kv put secret/webhooks/next key=@next.pem\n\
+     /say Published.";
 
 /// One task of the demo.
 struct Scene {
@@ -209,7 +236,7 @@ const SCENES: &[Scene] = &[
     scene(
         "Rotate the webhook signing keys",
         "Rotate the webhook signing keys without breaking receivers that still verify with the old one.",
-        Hands::Asking,
+        Hands::Careful,
     ),
 ];
 
