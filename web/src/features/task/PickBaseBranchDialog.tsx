@@ -12,7 +12,10 @@ import { Field } from "~/ui/Field";
 /** Recovers a launch whose base branch is missing: on another one, chosen here. */
 export function PickBaseBranchDialog({ taskId, stamp }: { taskId: string; stamp: string }) {
   const task = useAppState((state) => taskOf(state.tasks, taskId));
-  const target = useAppState((state) => summaryOf(state.tasks, taskId)?.active_error?.task_repository_id);
+  const error = useAppState((state) => summaryOf(state.tasks, taskId)?.active_error);
+  const target = error?.task_repository_id;
+  // The default branch is no choice but an action of its own, when the error offers it.
+  const takesDefault = error?.recovery_actions?.includes("retry_default") ?? false;
   const [branch, setBranch] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -20,7 +23,7 @@ export function PickBaseBranchDialog({ taskId, stamp }: { taskId: string; stamp:
   const recover = async () => {
     setBusy(true);
     try {
-      await commands.recover(taskId, stamp, "pick_base_branch", branch);
+      await commands.recover(taskId, stamp, branch ? "pick_base_branch" : "retry_default", branch);
       closeDialog();
     } catch (failure) {
       setProblem(failureText(failure));
@@ -37,7 +40,7 @@ export function PickBaseBranchDialog({ taskId, stamp }: { taskId: string; stamp:
       footer={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
-          <Button look="primary" busy={busy} disabled={!branch} onClick={() => void recover()}>
+          <Button look="primary" busy={busy} disabled={!(branch || takesDefault)} onClick={() => void recover()}>
             Start again
           </Button>
         </>
