@@ -20,8 +20,8 @@ struct Tool {
 
 const GIT: Tool = Tool {
     command: "git",
-    least: [2, 31],
-    how: "Git 2.31 or newer (Debian: apt-get install git)",
+    least: [2, 38],
+    how: "Git 2.38 or newer (Debian: apt-get install git)",
 };
 const NODE: Tool = Tool {
     command: "node",

@@ -5,7 +5,7 @@
 //! command. An agent in neither table works; it gets the cautious defaults of [`AgentTraits::UNKNOWN`].
 
 use crate::program::find_program;
-use model::agent::{AgentSettings, KnownAgent};
+use model::agent::KnownAgent;
 use serde_json::Value;
 use std::ffi::OsStr;
 
@@ -47,15 +47,6 @@ impl AgentTraits {
         subagents: SubagentRule::None,
         replays_after_reply: false,
     };
-
-    /// The mode to set after a session has been opened: the profile's, else the one that asks. `None` when it is set
-    /// already, or when the agent does not offer it.
-    #[must_use]
-    pub fn mode_to_set(&self, settings: &AgentSettings, profile: Option<&str>) -> Option<String> {
-        let wanted = profile.or(self.asking_mode)?;
-        let offered = settings.modes.iter().any(|mode| mode.id == wanted);
-        (offered && settings.current_mode.as_deref() != Some(wanted)).then(|| wanted.to_owned())
-    }
 }
 
 impl SubagentRule {
@@ -213,7 +204,6 @@ impl Launch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::agent::AgentChoice;
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -230,28 +220,6 @@ mod tests {
         assert_eq!(traits_of("OpenCode").asking_mode, None);
         assert!(traits_of("gemini-cli").replays_after_reply);
         assert_eq!(traits_of("my-agent"), AgentTraits::UNKNOWN);
-    }
-
-    #[test]
-    fn the_mode_that_asks_is_set_unless_the_profile_names_another() {
-        let mode = |id: &str| AgentChoice {
-            id: id.to_owned(),
-            name: id.to_owned(),
-            description: None,
-        };
-        let settings = AgentSettings {
-            modes: vec![mode("agent"), mode("read-only")],
-            current_mode: Some("agent".to_owned()),
-            ..AgentSettings::default()
-        };
-        let codex = traits_of("codex-acp");
-        assert_eq!(
-            codex.mode_to_set(&settings, None).as_deref(),
-            Some("read-only")
-        );
-        assert_eq!(codex.mode_to_set(&settings, Some("agent")), None);
-        assert_eq!(codex.mode_to_set(&settings, Some("unheard-of")), None);
-        assert_eq!(AgentTraits::UNKNOWN.mode_to_set(&settings, None), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command line. Every flag has an environment variable, and `--help` is the complete list.
+//! The command line. What configures a server has an environment variable too, and `--help` is the complete list.
 
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;

@@ -65,7 +65,6 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
         started = start(&options, &dir, &instance_id, &readiness, &gateway) => started?,
         () = signals.next() => return Ok(ExitCode::SUCCESS),
     };
-    announce(&gateway, &started, &dir)?;
     let control = control::listen(&dir)?;
     let answering = tokio::spawn(control::answer(
         control,
@@ -76,6 +75,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
             clock: started.store.clock(),
         },
     ));
+    announce(&gateway, &started, &dir)?;
     let seeding = options.demo.then(|| {
         let (orchestrator, owner, dir) = (
             started.orchestrator.clone(),

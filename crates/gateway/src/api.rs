@@ -61,12 +61,12 @@ impl Api {
             if role.may_write()
                 && let Err(error) = orchestrator.session_opened(&session_id).await
             {
-                tracing::warn!(error = &error as &dyn std::error::Error, %session_id, "an opened session was not resumed");
+                tracing::warn!(error = &error as &dyn std::error::Error, session = %session_id, "an opened session was not resumed");
             }
             if let Some(environment_id) = environment_id
                 && let Err(error) = orchestrator.refresh_git(&environment_id).await
             {
-                tracing::warn!(error = &error as &dyn std::error::Error, %environment_id, "an observation failed");
+                tracing::warn!(error = &error as &dyn std::error::Error, environment = %environment_id, "an observation failed");
             }
         });
     }

@@ -212,7 +212,7 @@ impl Connection {
                 let frame = built.map_err(|error| {
                     tracing::error!(
                         error = &error as &dyn std::error::Error,
-                        %session_id,
+                        session = %session_id,
                         "a message could not be read for a client; it is closed to list again"
                     );
                     End::Close(close::RESYNC)

@@ -184,7 +184,7 @@ impl ToolCall {
     }
 }
 
-/// One file's change as an agent announces it: old and new text, cut to `bounds::TOOL_OUTPUT_BYTES` each.
+/// One file's change as an agent announces it: old and new text, cut to `bounds::TOOL_EDIT_BYTES` each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(export, optional_fields))]
 pub struct FileEdit {

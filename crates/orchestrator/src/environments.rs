@@ -293,7 +293,7 @@ impl Orchestrator {
         self.inner.monitor.watch(environment.id.clone(), watched);
     }
 
-    /// Removes an environment's worktrees, their branches if nothing is on them that the base lacks, and its rows.
+    /// Removes an environment's worktrees and rows; the branches stay, so committed work is never deleted.
     /// Safe to repeat; what cannot be removed now is left to the next start's sweep.
     pub(crate) async fn remove_environment(&self, environment: &Environment) {
         self.inner.monitor.forget(&environment.id);

@@ -140,7 +140,7 @@ async fn observe(
     let statuses = match call.api.orchestrator.refresh_git(environment_id).await {
         Ok(statuses) => statuses,
         Err(error) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, %environment_id, "a refresh failed");
+            tracing::warn!(error = &error as &dyn std::error::Error, environment = %environment_id, "a refresh failed");
             return;
         }
     };

@@ -488,3 +488,26 @@ fn is_usage_limit(message: &str) -> bool {
         .iter()
         .any(|words| message.contains(words))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_offered_does_not_keep_the_next_wish_from_being_tried() {
+        let choice = |id: &str| AgentChoice {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            description: None,
+        };
+        let offered = [choice("agent"), choice("read-only")];
+        let wish = |id: &str| Some(id.to_owned());
+        let (typo, asking) = (wish("reed-only"), wish("read-only"));
+        assert_eq!(first_offered(&[&None, &typo, &asking], &offered), asking);
+        assert_eq!(
+            first_offered(&[&wish("agent"), &asking], &offered),
+            wish("agent")
+        );
+        assert_eq!(first_offered(&[&typo, &None], &offered), None);
+    }
+}

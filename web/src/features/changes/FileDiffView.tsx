@@ -10,9 +10,11 @@ import { DiffSkeleton } from "./DiffSkeleton";
 
 const SKIP_WORDS: Record<string, string> = {
   binary: "Binary file: there are no lines to compare.",
-  too_large: "The file is too large to compare here.",
-  not_changed: "This file no longer differs from the base.",
-  empty: "The file is empty.",
+  filtered: "The file is stored through a filter (Git LFS, say), so its lines are not compared.",
+  source_too_large: "The file is too large to compare here.",
+  diff_too_large: "The diff is too large to show here.",
+  submodule: "A repository of its own: its lines are not compared.",
+  unreadable: "The file cannot be read.",
 };
 
 /** Two columns need about this much room to be readable. */

@@ -112,7 +112,7 @@ export function ProfileDialog({ workspaceId, profileId, fields, onClose }: Profi
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Mode" hint="Empty: the mode that asks before it acts.">
+          <Field label="Mode" hint="Empty: the mode that asks first, in agents known to have one.">
             {(control) => (
               <input {...control} value={mode} onChange={(e) => setMode(e.target.value)} className={mono} />
             )}
