@@ -86,8 +86,8 @@ beforeEach(() => {
   });
 });
 
-afterEach(() => {
-  client.signOut();
+afterEach(async () => {
+  await client.signOut();
   vi.unstubAllGlobals();
 });
 
@@ -186,5 +186,23 @@ describe("signing in", () => {
     localStorage.clear();
     await client.start("wrong");
     expect(store.getState().signIn.problem).toContain("wrong");
+  });
+
+  test("signing out makes the secret void at the server and loads the page anew", async () => {
+    const asked: unknown[] = [];
+    await client.start(undefined);
+    vi.stubGlobal("fetch", async (address: string, { method, headers }: RequestInit) => {
+      asked.push([method, address, headers, readSecret()]);
+      return new Response(null, { status: 204 });
+    });
+    await client.signOut();
+    expect(asked).toEqual([["POST", "/api/v1/sign-out", { authorization: "Bearer secret" }, undefined]]);
+    expect([reloads, socket().closed, store.getState().connection.phase]).toEqual([1, true, "stopped"]);
+  });
+
+  test("a server that is gone does not keep anybody signed in", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+    await client.signOut();
+    expect([reloads, readSecret()]).toEqual([1, undefined]);
   });
 });

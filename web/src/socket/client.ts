@@ -18,7 +18,7 @@ import type { Hello } from "~/wire/generated/Hello";
 import { Connection, type ConnectionPhase, type SocketLike } from "./connection";
 import { FrameBatch, type FrameScheduler } from "./frame-batch";
 import { handleNotification, refreshLastSteps } from "./handlers";
-import { exchangeCode, fetchBoot } from "./http";
+import { endSecret, exchangeCode, fetchBoot } from "./http";
 import { OpenSessions } from "./open-sessions";
 import { Requests } from "./requests";
 import { forgetSecret, keepSecret, readSecret } from "./secret";
@@ -33,7 +33,7 @@ export interface ClientPort {
   openSocket(secret: string): SocketLike;
   schedule: FrameScheduler;
   now(): number;
-  /** Loads the page of the server's own version. */
+  /** Loads the page anew: that of the server's own version, with nothing in memory. */
   reloadPage(): void;
 }
 
@@ -87,9 +87,16 @@ export class Client {
     return true;
   }
 
-  signOut(): void {
+  /**
+   * Ends the secret for every tab and at the server, then loads the page anew: nothing of this person's work stays in
+   * memory. A server that does not answer keeps nobody signed in here.
+   */
+  async signOut(): Promise<void> {
+    const secret = readSecret();
     this.connection.stop();
     this.signedOut();
+    if (secret !== undefined) await endSecret(secret);
+    this.port.reloadPage();
   }
 
   pageVisible(): void {
@@ -279,7 +286,9 @@ export class Client {
 
   private async checkSecret(): Promise<void> {
     const answer = await fetchBoot(readSecret() ?? "");
-    if (answer.kind === "unauthorized") this.signOut();
+    if (answer.kind !== "unauthorized") return;
+    this.connection.stop();
+    this.signedOut();
   }
 
   private signedOut(): void {

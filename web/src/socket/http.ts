@@ -1,4 +1,4 @@
-/** The few things asked by HTTP: boot, sign-in, whether the server is ready. */
+/** The few things asked by HTTP: boot, sign-in and sign-out, whether the server is ready. */
 import type { Boot } from "~/wire/generated/Boot";
 import type { Readiness } from "~/wire/generated/Readiness";
 import type { SignedIn } from "~/wire/generated/SignedIn";
@@ -46,6 +46,18 @@ export async function exchangeCode(code: string): Promise<SignInAnswer> {
   } catch {
     return { kind: "refused", message: "The server did not answer. Is it running?" };
   }
+}
+
+/** How long a sign-out waits for a server that may be gone. */
+const SIGN_OUT_MS = 3_000;
+
+/** Makes the secret void at the server, which closes every connection made with it. Gives up quietly. */
+export async function endSecret(secret: string): Promise<void> {
+  await fetch("/api/v1/sign-out", {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}` },
+    signal: AbortSignal.timeout(SIGN_OUT_MS),
+  }).catch(() => undefined);
 }
 
 function refusalWords(status: number): string {

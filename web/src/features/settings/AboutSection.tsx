@@ -28,7 +28,7 @@ export function AboutSection() {
         <Button onClick={() => openDialog({ kind: "keys" })}>
           <Keyboard size={15} /> Keyboard shortcuts
         </Button>
-        <Button onClick={() => client.signOut()}>
+        <Button onClick={() => void client.signOut()}>
           <LogOut size={15} /> Sign out
         </Button>
       </div>
