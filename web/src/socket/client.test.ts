@@ -128,6 +128,19 @@ describe("a connection", () => {
     expect(taskOf(store.getState().tasks, "t2")).toBeUndefined();
   });
 
+  test("on which a request of the arrival is refused is given up for another", async () => {
+    await client.start(undefined);
+    const first = socket();
+    first.open();
+    first.notify("hello", { server_generation: "g1", protocol: PROTOCOL, features: [] });
+    first.refuse("client.hello", "later");
+    await vi.waitFor(() => expect(store.getState().connection.phase).toBe("waiting"));
+    expect(first.closed).toBe(true);
+    client.pageVisible();
+    await arrive();
+    expect(store.getState().connection.phase).toBe("ready");
+  });
+
   test("to a new run of the server believes its lower revisions", async () => {
     listed = [aTask({ status_summary: aSummary({ revision: 900 }) })];
     await client.start(undefined);

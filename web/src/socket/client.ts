@@ -255,7 +255,8 @@ export class Client {
       if (workspaceId) await this.requests.send("workspace.subscribe", { workspace_id: workspaceId });
       await this.sessions.resume();
     } catch {
-      // The connection went again; the next one starts over.
+      // Half a connection is none: the next one starts over. One that went by itself is on its way already.
+      this.connection.giveUp();
       return;
     }
     this.becomeReady();
@@ -267,6 +268,7 @@ export class Client {
   }
 
   private becomeReady(): void {
+    this.connection.settled();
     change(this.store, (draft) => {
       draft.connection = { phase: "ready", lostAt: undefined };
     });

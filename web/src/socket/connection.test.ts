@@ -77,13 +77,19 @@ describe("a connection that goes", () => {
     expect(Math.max(...waits)).toBe(BACKOFF_MAX_MS);
   });
 
-  test("starts over with short waits once frames came", () => {
+  test("starts over with short waits once it did all it is for, not by a frame alone", () => {
     for (let n = 0; n < 3; n++) {
-      socket().drop();
+      socket().open();
+      socket().receive(hello);
+      connection.giveUp();
       untilNextAttempt();
     }
     socket().open();
     socket().receive(hello);
+    connection.giveUp();
+    expect(untilNextAttempt()).toBe(4_000);
+    socket().open();
+    connection.settled();
     socket().drop();
     expect(untilNextAttempt()).toBe(BACKOFF_MIN_MS);
   });

@@ -70,6 +70,16 @@ export class Connection {
     return true;
   }
 
+  /** The connection does all it is for: the next loss starts over with short waits. */
+  settled(): void {
+    this.attempts = 0;
+  }
+
+  /** The connection stands but does not do what it is for: it is given up and opened again after a wait. */
+  giveUp(): void {
+    if (this.phase === "open") this.lost();
+  }
+
   /** The page is looked at again: probe at once, or stop waiting for the next attempt. */
   pageVisible(): void {
     if (this.phase === "open") this.ping(VISIBLE_PONG_WAIT_MS);
@@ -99,9 +109,7 @@ export class Connection {
     clearTimeout(this.pongTimer);
     this.pongTimer = undefined;
     const frame = parseFrame(data);
-    if (!frame) return;
-    this.attempts = 0;
-    this.events.onFrame(frame);
+    if (frame) this.events.onFrame(frame);
   }
 
   private closed(code: number): void {

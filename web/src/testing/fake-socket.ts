@@ -1,4 +1,5 @@
 import type { SocketLike } from "~/socket/connection";
+import type { Retry } from "~/wire/generated/Retry";
 
 /** The far end of a connection, in the test's hands. */
 export class FakeSocket implements SocketLike {
@@ -28,6 +29,12 @@ export class FakeSocket implements SocketLike {
 
   receive(frame: unknown): void {
     this.onmessage?.({ data: JSON.stringify(frame) });
+  }
+
+  /** Refuses the newest request of this action. */
+  refuse(action: string, retry: Retry): void {
+    const id = this.sent.findLast((frame) => frame.action === action)?.id;
+    this.receive({ id, type: "error", action, payload: { code: "BUSY", message: "not now", retry } });
   }
 
   notify(action: string, payload: unknown): void {
