@@ -12,6 +12,8 @@ pub(crate) mod publish;
 pub(crate) mod registry;
 mod session_events;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod workspace_events;
 
 use crate::client::{Client, ClientId};
@@ -135,8 +137,13 @@ impl Hub {
         self.unfocus(client, id);
     }
 
-    /// A client looks at a session.
+    /// A client looks at a session. One that disconnected meanwhile looks at nothing.
     pub(crate) fn focus(&self, client: &Client, place: &SessionPlace) {
+        // Held until the focus is noted: a disconnect is either seen here, or comes after and clears it.
+        let registry = self.read();
+        if !registry.is_connected(client) {
+            return;
+        }
         self.change_focus(|focus| focus.begin(client.id, place));
     }
 

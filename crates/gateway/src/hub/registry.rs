@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! - a client stands in a scope's set exactly while that scope is open in its outbox;
+//! - only a connected client stands in any set, so nothing is left behind by a request that outlives its connection;
 //! - a subscription is only made under the access generation that its authorization was read under (law 8), so a
 //!   membership that ends in between leaves none behind.
 
@@ -43,6 +44,8 @@ pub(crate) enum Joined {
     AccessChanged,
     /// Too many open sessions.
     TooMany,
+    /// The client disconnected meanwhile.
+    Gone,
 }
 
 #[derive(Debug, Default)]
@@ -91,12 +94,19 @@ impl Registry {
         self.generations.get(id).copied().unwrap_or(0)
     }
 
+    pub(super) fn is_connected(&self, client: &Client) -> bool {
+        self.clients.contains_key(&client.id)
+    }
+
     pub(super) fn join_workspace(
         &mut self,
         client: &Arc<Client>,
         id: &WorkspaceId,
         generation: u64,
     ) -> Joined {
+        if !self.is_connected(client) {
+            return Joined::Gone;
+        }
         if self.generation(id) != generation {
             return Joined::AccessChanged;
         }
@@ -119,6 +129,9 @@ impl Registry {
         generation: u64,
         limit: usize,
     ) -> Joined {
+        if !self.is_connected(client) {
+            return Joined::Gone;
+        }
         if self.generation(&place.workspace_id) != generation {
             return Joined::AccessChanged;
         }

@@ -44,6 +44,7 @@ pub(super) async fn workspace(call: &Call, payload: Value) -> Result<Reply, Refu
         {
             Joined::New => return Ok(opening(Scope::Workspace(workspace_id))),
             Joined::Already => return Ok(Reply::done()),
+            Joined::Gone => return Err(gone()),
             Joined::TooMany | Joined::AccessChanged => {}
         }
     }
@@ -76,6 +77,7 @@ pub(super) async fn session(call: &Call, payload: Value) -> Result<Reply, Refusa
                     "Too many sessions are open in this client. Close one first.",
                 ));
             }
+            Joined::Gone => return Err(gone()),
             Joined::AccessChanged => {}
         }
     }
@@ -206,6 +208,11 @@ fn opening(scope: Scope) -> Reply {
         opens: Some(scope),
         ..Reply::done()
     }
+}
+
+/// Nobody reads it: the connection is closed.
+fn gone() -> Refusal {
+    Refusal::conflict("This connection is closed.")
 }
 
 fn access_changes() -> Refusal {
