@@ -141,6 +141,30 @@ describe("a connection", () => {
     expect(store.getState().connection.phase).toBe("ready");
   });
 
+  test("that goes while its sessions are subscribed does not make the page ready", async () => {
+    await client.start(undefined);
+    await arrive();
+    client.attend({ taskId: "t1", sessionIds: ["s1"], focusedSession: undefined });
+    socket().drop();
+    client.pageVisible();
+    const second = socket();
+    second.answer = (action) => {
+      if (action === "session.subscribe") {
+        queueMicrotask(() => second.drop());
+      }
+      return answer(action);
+    };
+    second.open();
+    second.notify("hello", { server_generation: "g1", protocol: PROTOCOL, features: [] });
+    const phases = new Set<string>();
+    const unsubscribe = store.subscribe(({ connection }) => phases.add(connection.phase));
+    await vi.waitFor(() => expect(phases).toContain("waiting"));
+    await Promise.resolve().then(() => undefined);
+    unsubscribe();
+    expect(phases).not.toContain("ready");
+    expect(store.getState().connection.phase).toBe("waiting");
+  });
+
   test("to a new run of the server believes its lower revisions", async () => {
     listed = [aTask({ status_summary: aSummary({ revision: 900 }) })];
     await client.start(undefined);

@@ -51,6 +51,8 @@ export class Client {
   private readonly connection: Connection;
   private attention: Attention = { taskId: undefined, sessionIds: [], focusedSession: undefined };
   private readyWaiters: Array<() => void> = [];
+  /** Rises with every hello and every loss: an arrival that finds another number is over and does nothing more. */
+  private arrival = 0;
 
   constructor(
     readonly store: AppStore,
@@ -249,22 +251,29 @@ export class Client {
       this.port.reloadPage();
       return;
     }
+    this.arrival += 1;
+    const mine = this.arrival;
+    const over = () => mine !== this.arrival;
     try {
       await this.requests.send("client.hello", { capabilities: ["message_append"] });
+      if (over()) return;
       const workspaceId = this.store.getState().workspaces.current;
       if (workspaceId) await this.requests.send("workspace.subscribe", { workspace_id: workspaceId });
-      await this.sessions.resume();
+      if (over()) return;
+      await this.sessions.resume(over);
     } catch {
       // Half a connection is none: the next one starts over. One that went by itself is on its way already.
-      this.connection.giveUp();
+      if (!over()) this.connection.giveUp();
       return;
     }
+    if (over()) return;
     this.becomeReady();
     // Boards, agents and repositories may have changed while nobody listened.
     const answer = await fetchBoot(readSecret() ?? "");
+    if (over()) return;
     if (answer.kind === "boot") this.applyBoot(answer.boot);
     await this.listTasks();
-    if (this.attention.taskId) await this.listSessions(this.attention.taskId);
+    if (!over() && this.attention.taskId) await this.listSessions(this.attention.taskId);
   }
 
   private becomeReady(): void {
@@ -276,6 +285,7 @@ export class Client {
   }
 
   private phaseChanged(phase: ConnectionPhase): void {
+    if (phase !== "open") this.arrival += 1;
     if (phase === "waiting" || phase === "stopped") {
       this.batch.flush();
       this.requests.failAll();

@@ -93,7 +93,7 @@ describe("after a reconnect", () => {
     await sessions.older("s1");
     expect(store.getState().transcripts.bySession.s1?.order).toHaveLength(6);
     written = [];
-    await sessions.resume();
+    await sessions.resume(() => false);
     await vi.waitFor(() => expect(store.getState().transcripts.bySession.s1?.loading).toBe("none"));
     expect(actions()[0]).toBe("session.subscribe s1");
     expect(written.filter(({ action }) => action === "message.list")).toHaveLength(2);

@@ -61,15 +61,18 @@ export class OpenSessions {
     if (sessionId) this.tell("session.focus", sessionId);
   }
 
-  /** After a reconnect: everything shown is subscribed again, then listed. Resolves when all are subscribed. */
-  async resume(): Promise<void> {
+  /**
+   * After a reconnect: everything shown is subscribed again, then listed. Resolves when all are subscribed; once
+   * `over` says that this connection is history, nothing more is asked on another one.
+   */
+  async resume(over: () => boolean): Promise<void> {
     const subscribed = [...this.shown].map(async (id) => {
       change(this.store, (draft) => beginNewest(draft.transcripts, id));
       await this.subscribe(id);
-      void this.list(id);
+      if (!over()) void this.list(id);
     });
     await Promise.all(subscribed);
-    if (this.focused) this.tell("session.focus", this.focused);
+    if (this.focused && !over()) this.tell("session.focus", this.focused);
   }
 
   /** Lists the newest rows again: states were skipped, or the person asked. */

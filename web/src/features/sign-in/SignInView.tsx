@@ -75,8 +75,8 @@ function SignInForm() {
         <BrandMark className="h-8 w-11" />
         <h1 className="mt-5 font-[650] text-xl tracking-[-0.015em]">Sign in to flightstrip</h1>
         <p className="mt-1.5 text-[13.5px] text-muted">
-          The server prints an address with a one-time code when it starts, and the command that prints a fresh
-          one. Run it where the server runs:
+          The server prints an address with a one-time code when it starts, and the command that prints a
+          fresh one. Run it where the server runs:
         </p>
         <pre className="mt-3 overflow-auto rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-[12.5px]">
           flightstrip sign-in --data-dir DIR

@@ -40,7 +40,12 @@ export function PickBaseBranchDialog({ taskId, stamp }: { taskId: string; stamp:
       footer={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
-          <Button look="primary" busy={busy} disabled={!(branch || takesDefault)} onClick={() => void recover()}>
+          <Button
+            look="primary"
+            busy={busy}
+            disabled={!(branch || takesDefault)}
+            onClick={() => void recover()}
+          >
             Start again
           </Button>
         </>
