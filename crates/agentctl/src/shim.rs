@@ -10,6 +10,9 @@
 //! Invariant: the hang-up of the pipe is seen even while a write to an agent that does not read is stuck, because it
 //! is watched apart from the copying.
 //!
+//! Invariant: every wait after the first ends at a fixed time. The agent can send signals to the shim as often as it
+//! likes; none of them lets it live longer.
+//!
 //! Blocking code on purpose: it runs in a process of its own, before any runtime is started.
 
 use crate::leftover::{GROUP_VARIABLE, process, processes, signal_process};
@@ -26,7 +29,7 @@ use std::io::{self, Read, Write};
 use std::process::{ChildStdin, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Exit code when the arguments are wrong.
 const USAGE: u8 = 64;
@@ -215,17 +218,20 @@ struct Watch {
 }
 
 impl Watch {
-    /// Takes in events until `done` or until none came for `limit`.
+    /// Takes in events until `done`, for `limit` at most, however many come.
     fn until(
         &mut self,
         events: &Receiver<Event>,
         limit: Option<Duration>,
         done: impl Fn(&Self, bool) -> bool,
     ) {
+        let deadline = limit.map(|limit| now() + limit);
         let mut asked = false;
         while !done(self, asked) {
-            let event = match limit {
-                Some(limit) => events.recv_timeout(limit),
+            let event = match deadline.map(|deadline| deadline.saturating_duration_since(now())) {
+                // Asked first: a queue that is never empty would give an event even now.
+                Some(Duration::ZERO) => return,
+                Some(left) => events.recv_timeout(left),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match event {
@@ -236,6 +242,14 @@ impl Watch {
             }
         }
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a deadline in blocking code: the shim is a process of its own, without a runtime"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// TERM goes to the whole group (ourselves included: we live on) and to adopted descendants outside of it.

@@ -5,6 +5,7 @@ use agentctl::connection::AgentConnection;
 use agentctl::event::{AgentStatus, ExitHow};
 use agentctl::leftover::{LeftoverEnd, end_leftover_group};
 use agentctl::process::{AgentCommand, ProcessIdentity};
+use model::bounds;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -117,6 +118,20 @@ async fn an_agent_that_ignores_term_is_killed() {
             .group_is_gone(agent.process().expect("a process"))
             .await
     );
+}
+
+#[tokio::test]
+async fn signals_from_the_agent_do_not_postpone_its_end() {
+    let bench = Bench::new();
+    // Its child signals the shim more often than any wait of the shim lasts.
+    let nagging =
+        "trap '' HUP TERM; shim=$PPID; sh -c \"while kill -HUP $shim; do sleep 0.2; done\" &";
+    let (mut server, group) = server(&bench, &then_demo(nagging, "--ignore-eof")).await;
+    server.kill().await.expect("killed");
+    let all = bounds::STDIN_CLOSE_GRACE + 2 * bounds::TERM_GRACE;
+    let slack = Duration::from_secs(5);
+    let gone = tokio::time::timeout(all + slack, bench.group_is_gone(group)).await;
+    assert_eq!(gone, Ok(true), "{:?}", members(&group.group_name()));
 }
 
 #[tokio::test]
