@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type AppStore, createAppStore } from "~/store/store";
 import { aMessage } from "~/testing/builders";
+import type { Retry } from "~/wire/generated/Retry";
 import { OpenSessions } from "./open-sessions";
 import { Requests } from "./requests";
 
@@ -8,6 +9,13 @@ interface Written {
   id: string;
   action: string;
   payload: { session_id: string; before?: number; limit?: number };
+}
+
+/** An answer that is none. */
+class Refusal {
+  readonly code = "BUSY";
+  readonly message = "not now";
+  constructor(readonly retry: Retry) {}
 }
 
 let store: AppStore;
@@ -25,14 +33,11 @@ beforeEach(() => {
   const requests: Requests = new Requests((text) => {
     const frame = JSON.parse(text) as Written;
     written.push(frame);
-    queueMicrotask(() =>
-      requests.receive({
-        id: frame.id,
-        type: "response",
-        action: frame.action,
-        payload: answer(frame) as never,
-      }),
-    );
+    queueMicrotask(() => {
+      const payload = answer(frame);
+      const type = payload instanceof Refusal ? "error" : "response";
+      requests.receive({ id: frame.id, type, action: frame.action, payload: payload as never });
+    });
     return true;
   });
   sessions = new OpenSessions(store, requests);
@@ -98,6 +103,43 @@ describe("after a reconnect", () => {
     expect(actions()[0]).toBe("session.subscribe s1");
     expect(written.filter(({ action }) => action === "message.list")).toHaveLength(2);
     expect(store.getState().transcripts.bySession.s1?.order).toEqual(["m3", "m4", "m5", "m6", "m7", "m8"]);
+  });
+});
+
+describe("a subscription that is refused", () => {
+  const loading = () => store.getState().transcripts.bySession.s1?.loading;
+  const refuse = (retry: Retry) => {
+    answer = ({ action }) =>
+      action === "session.subscribe" ? new Refusal(retry) : { messages: [], has_more: false };
+  };
+
+  test("shows as not loaded, and trying again subscribes before it lists", async () => {
+    refuse("never");
+    sessions.show(["s1"]);
+    await vi.waitFor(() => expect(loading()).toBe("failed"));
+    expect(actions()).toEqual(["session.subscribe s1"]);
+    written = [];
+    answer = () => ({ messages: [], has_more: false });
+    await sessions.reload("s1");
+    expect(actions()).toEqual(["session.subscribe s1", "message.list s1", "message.queue.list s1"]);
+    expect(loading()).toBe("none");
+  });
+
+  test.each([
+    ["never", 1],
+    ["later", 3],
+  ] as const)("%s after a reconnect is asked %i times", async (retry, times) => {
+    sessions.show(["s1"]);
+    await quiet();
+    written = [];
+    refuse(retry);
+    vi.useFakeTimers();
+    const resumed = sessions.resume(() => false);
+    await vi.runAllTimersAsync();
+    await resumed;
+    vi.useRealTimers();
+    expect(actions()).toEqual(Array(times).fill("session.subscribe s1"));
+    expect(loading()).toBe("failed");
   });
 });
 

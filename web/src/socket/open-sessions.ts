@@ -16,7 +16,7 @@ import {
 } from "~/store/transcripts";
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAppended } from "~/wire/generated/MessageAppended";
-import type { Requests } from "./requests";
+import { RequestFailed, type Requests } from "./requests";
 
 /** The first page; older ones come when the reader scrolls up. */
 const PAGE_ROWS = 50;
@@ -24,6 +24,10 @@ const PAGE_ROWS = 50;
 const RELOAD_ROWS = 200;
 /** Beyond this many pages the oldest rows held are let go and listed again on scrolling. */
 const RELOAD_PAGES = 5;
+
+/** After a reconnect a server that is busy for now is asked so often, this far apart; then the session shows it. */
+const SUBSCRIBE_TRIES = 3;
+const SUBSCRIBE_AGAIN_MS = 500;
 
 export class OpenSessions {
   private shown: ReadonlySet<string> = new Set();
@@ -68,17 +72,18 @@ export class OpenSessions {
   async resume(over: () => boolean): Promise<void> {
     const subscribed = [...this.shown].map(async (id) => {
       change(this.store, (draft) => beginNewest(draft.transcripts, id));
-      await this.subscribe(id);
-      if (!over()) void this.list(id);
+      const subscribed = await this.subscribeAgain(id, over);
+      if (over()) return;
+      if (subscribed) void this.list(id);
+      else change(this.store, (draft) => failLoading(draft.transcripts, id));
     });
     await Promise.all(subscribed);
     if (this.focused && !over()) this.tell("session.focus", this.focused);
   }
 
-  /** Lists the newest rows again: states were skipped, or the person asked. */
+  /** Subscribes and lists the newest rows again: states were skipped, or the person asked. */
   async reload(sessionId: string): Promise<void> {
-    change(this.store, (draft) => beginNewest(draft.transcripts, sessionId));
-    await this.list(sessionId);
+    await this.open(sessionId);
   }
 
   async older(sessionId: string): Promise<void> {
@@ -133,16 +138,33 @@ export class OpenSessions {
 
   private async open(sessionId: string): Promise<void> {
     change(this.store, (draft) => beginNewest(draft.transcripts, sessionId));
-    await this.subscribe(sessionId);
+    try {
+      await this.subscribe(sessionId);
+    } catch {
+      // A list without a subscription would be true for a moment only. The next connection subscribes again.
+      change(this.store, (draft) => failLoading(draft.transcripts, sessionId));
+      return;
+    }
     await this.list(sessionId);
   }
 
   private async subscribe(sessionId: string): Promise<void> {
-    try {
-      await this.requests.send("session.subscribe", { session_id: sessionId });
-    } catch {
-      // Without a connection the next one subscribes again; a refusal shows when the list fails.
+    await this.requests.send("session.subscribe", { session_id: sessionId });
+  }
+
+  /** Returns whether it is subscribed; fails only when the connection goes. */
+  private async subscribeAgain(sessionId: string, over: () => boolean): Promise<boolean> {
+    for (let tries = 1; !over(); tries++) {
+      try {
+        await this.subscribe(sessionId);
+        return true;
+      } catch (failure) {
+        if (!(failure instanceof RequestFailed) || failure.reason === "disconnected") throw failure;
+        if (failure.error?.retry === "never" || tries === SUBSCRIBE_TRIES) return false;
+      }
+      await new Promise((resolve) => setTimeout(resolve, SUBSCRIBE_AGAIN_MS));
     }
+    return false;
   }
 
   private leave(sessionId: string): void {
