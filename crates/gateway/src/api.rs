@@ -1,5 +1,6 @@
 //! What requests work with once start-up is over.
 
+use crate::client::Client;
 use crate::hub::Hub;
 use model::clock::Timestamp;
 use model::ids::{EnvironmentId, SessionId};
@@ -49,15 +50,22 @@ impl Api {
     }
 
     /// A client opened a session that it had not open: its agent may be resumed, and its environment is looked at once
-    /// after the stored rows were sent. Neither holds up the acknowledgement.
+    /// after the stored rows were sent. Neither holds up the acknowledgement, and both only save time (the next prompt
+    /// resumes as well, the next poll looks as well), so they are left out when the client has too much under way.
     pub(crate) fn opened(
         &self,
+        client: &Client,
         session_id: SessionId,
         environment_id: Option<EnvironmentId>,
         role: Role,
     ) {
+        let Some(place) = client.background() else {
+            tracing::debug!(client = client.id.0, session = %session_id, "an opened session is not prepared: too much is under way");
+            return;
+        };
         let orchestrator = self.orchestrator.clone();
         self.requests.spawn(async move {
+            let _place = place;
             if role.may_write()
                 && let Err(error) = orchestrator.session_opened(&session_id).await
             {

@@ -5,10 +5,11 @@
 use crate::frame::OutFrame;
 use flow::outbox::Outbox;
 use flow::outbox::limits::{Limits, Overflow, Pushed};
+use model::bounds;
 use model::ids::UserId;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
-use std::sync::{Mutex, PoisonError};
-use tokio::sync::Notify;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use wire::envelope::close;
 
 /// Numbers connections within one run, for maps and logs.
@@ -25,6 +26,7 @@ pub(crate) struct Client {
     outbox: Mutex<Outbox<OutFrame>>,
     bell: Notify,
     appends: AtomicBool,
+    background: Arc<Semaphore>,
     /// A close code that somebody else decided on; 0: none.
     close_code: AtomicU16,
 }
@@ -38,6 +40,7 @@ impl Client {
             outbox: Mutex::new(Outbox::new(limits)),
             bell: Notify::new(),
             appends: AtomicBool::new(false),
+            background: Arc::new(Semaphore::new(bounds::CLIENT_BACKGROUND)),
             close_code: AtomicU16::new(0),
         }
     }
@@ -73,6 +76,12 @@ impl Client {
         self.bell.notified().await;
     }
 
+    /// A place for work that goes on after its request was answered; nothing when
+    /// [`bounds::CLIENT_BACKGROUND`] are taken. Hold it until the work is done.
+    pub(crate) fn background(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.background).try_acquire_owned().ok()
+    }
+
     /// Asks the connection to close with this code.
     pub(crate) fn close(&self, code: u16) {
         self.close_code.store(code, Ordering::SeqCst);
@@ -99,5 +108,23 @@ impl Client {
 
     pub(crate) fn set_takes_appends(&self, appends: bool) {
         self.appends.store(appends, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn background_work_of_a_client_is_bounded_and_its_places_come_back() {
+        let user_id = UserId::parse("u").unwrap();
+        let client = Client::new(ClientId(1), user_id, "hash".to_owned(), Limits::default());
+        let mut held = Vec::new();
+        while let Some(place) = client.background() {
+            held.push(place);
+        }
+        assert_eq!(held.len(), bounds::CLIENT_BACKGROUND);
+        held.pop();
+        assert!(client.background().is_some());
     }
 }

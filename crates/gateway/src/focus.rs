@@ -13,6 +13,18 @@ pub(crate) struct Focus {
     looks: HashMap<(ClientId, SessionId), Look>,
 }
 
+/// What became of a look at a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Looked {
+    /// It counts.
+    Noted,
+    /// The client looks at too many sessions already.
+    TooMany,
+    /// The client disconnected meanwhile.
+    Gone,
+}
+
 #[derive(Debug)]
 struct Look {
     workspace_id: WorkspaceId,
@@ -20,8 +32,15 @@ struct Look {
 }
 
 impl Focus {
-    /// A client looks at a session.
-    pub(crate) fn begin(&mut self, client: ClientId, place: &SessionPlace) {
+    /// A client looks at a session, at `limit` of them at most.
+    pub(crate) fn begin(&mut self, client: ClientId, place: &SessionPlace, limit: usize) -> Looked {
+        let others = self
+            .looks
+            .keys()
+            .filter(|(who, what)| *who == client && *what != place.session_id);
+        if limit <= others.count() {
+            return Looked::TooMany;
+        }
         let workspace_id = place.workspace_id.clone();
         let environment_id = place.environment_id.clone();
         self.looks.insert(
@@ -31,6 +50,7 @@ impl Focus {
                 environment_id,
             },
         );
+        Looked::Noted
     }
 
     /// A session works in this environment from now on.
@@ -92,23 +112,26 @@ mod tests {
         let (a, b) = (ClientId(1), ClientId(2));
         let mut focus = Focus::default();
         let looked_at = |focus: &Focus| focus.environments().contains(&e);
-        focus.begin(a, &s1);
-        focus.begin(a, &s1);
-        focus.begin(b, &s2);
+        assert_eq!(focus.begin(a, &s1, 1), Looked::Noted);
+        assert_eq!(focus.begin(a, &s1, 1), Looked::Noted);
+        assert_eq!(focus.begin(b, &s2, 1), Looked::Noted);
         focus.end(a, &s1.session_id);
         assert!(looked_at(&focus));
         focus.end_client(b);
         assert!(!looked_at(&focus));
-        focus.begin(a, &place("s1", None));
+        assert_eq!(focus.begin(a, &place("s1", None), 1), Looked::Noted);
         assert!(!looked_at(&focus), "its environment is still being made");
         focus.bind(&s1.session_id, Some(&e));
         assert!(looked_at(&focus));
         focus.end_session(&s1.session_id);
         assert!(!looked_at(&focus));
-        focus.begin(a, &s1);
+        assert_eq!(focus.begin(a, &s1, 1), Looked::Noted);
         focus.end_workspace(b, &w);
         assert!(looked_at(&focus));
         focus.end_workspace(a, &w);
         assert!(!looked_at(&focus));
+        assert_eq!(focus.begin(a, &s1, 1), Looked::Noted);
+        assert_eq!(focus.begin(a, &s2, 1), Looked::TooMany);
+        assert_eq!(focus.begin(b, &s2, 1), Looked::Noted);
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 mod workspace_events;
 
 use crate::client::{Client, ClientId};
-use crate::focus::Focus;
+use crate::focus::{Focus, Looked};
 use crate::frame::OutFrame;
 use flow::live_text::{LiveText, Suffix};
 use flow::outbox::keys::Scope;
@@ -138,13 +138,13 @@ impl Hub {
     }
 
     /// A client looks at a session. One that disconnected meanwhile looks at nothing.
-    pub(crate) fn focus(&self, client: &Client, place: &SessionPlace) {
+    pub(crate) fn focus(&self, client: &Client, place: &SessionPlace) -> Looked {
         // Held until the focus is noted: a disconnect is either seen here, or comes after and clears it.
         let registry = self.read();
         if !registry.is_connected(client) {
-            return;
+            return Looked::Gone;
         }
-        self.change_focus(|focus| focus.begin(client.id, place));
+        self.change_focus(|focus| focus.begin(client.id, place, bounds::OPEN_SESSIONS))
     }
 
     /// A client looks away from a session.
@@ -165,9 +165,10 @@ impl Hub {
         self.focus_changed.notified().await;
     }
 
-    fn change_focus(&self, change: impl FnOnce(&mut Focus)) {
-        change(&mut self.focus.lock().unwrap_or_else(PoisonError::into_inner));
+    fn change_focus<R>(&self, change: impl FnOnce(&mut Focus) -> R) -> R {
+        let outcome = change(&mut self.focus.lock().unwrap_or_else(PoisonError::into_inner));
         self.focus_changed.notify_one();
+        outcome
     }
 
     /// What of a growing message follows `from`.

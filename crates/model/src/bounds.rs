@@ -182,8 +182,11 @@ pub const ANSWER_BYTES: usize = 64 * 1024;
 pub const WRITE_BATCH_BYTES: usize = 128 * 1024;
 /// Requests of one connection that run at once. Overflow: `BUSY`.
 pub const INFLIGHT_REQUESTS: usize = 64;
-/// Sessions one client may have open. Overflow: `BUSY`.
+/// Sessions one client may have open, and may look at. Overflow: `BUSY`.
 pub const OPEN_SESSIONS: usize = 64;
+/// Work of one client that goes on after its request was answered: as many as it may have open, so that opening them
+/// all leaves none out. Overflow: a refresh answers `BUSY`, what follows the opening of a session is left out.
+pub const CLIENT_BACKGROUND: usize = OPEN_SESSIONS;
 /// One inbound frame: escaping can blow the largest prompt up six times. Overflow: close 1009.
 pub const INBOUND_FRAME_BYTES: usize = 8 * 1024 * 1024;
 /// Live text of one unsettled message. Overflow: its head is read from the store instead.

@@ -38,7 +38,7 @@ fn whoever_is_gone_joins_nothing_and_looks_at_nothing() {
         Joined::Gone
     );
     assert_eq!(hub.join_session(&client, &place, generation), Joined::Gone);
-    hub.focus(&client, &place);
+    assert_eq!(hub.focus(&client, &place), Looked::Gone);
     assert_eq!(hub.in_workspace(&place.workspace_id).len(), 0);
     assert_eq!(hub.in_session(&place.session_id).len(), 0);
     assert_eq!(hub.open_sessions_of(&place.task_id), Vec::new());

@@ -113,7 +113,7 @@ pub(super) async fn merge_into_base(call: &Call, payload: Value) -> Result<Reply
     }))
 }
 
-/// Answered at acceptance. When the observation is done the requester gets the status of every repository, also an
+/// Answered at acceptance; refused while too many of this client's are under way. When the observation is done the requester gets the status of every repository, also an
 /// unchanged one (API-04).
 pub(super) async fn refresh(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
@@ -123,9 +123,13 @@ pub(super) async fn refresh(call: &Call, payload: Value) -> Result<Reply, Refusa
         store::sessions::get(&mut tx, &session_id).await?
     };
     if let Some(environment_id) = session.task_environment_id {
+        let place = call.client.background().ok_or_else(|| {
+            Refusal::busy("Too many refreshes of this client are under way. Try again in a moment.")
+        })?;
         let call = call.clone();
         call.api.requests.clone().spawn(async move {
             observe(&call, &session_id, &session.task_id, &environment_id).await;
+            drop(place);
         });
     }
     Ok(Reply::done())

@@ -7,6 +7,7 @@
 use super::access::{Need, Subject, require, require_in};
 use super::{Call, Reply, parse};
 use crate::client::Client;
+use crate::focus::Looked;
 use crate::frame::OutFrame;
 use crate::hub::publish::UNVERSIONED;
 use crate::hub::registry::{Joined, SessionPlace};
@@ -68,15 +69,11 @@ pub(super) async fn session(call: &Call, payload: Value) -> Result<Reply, Refusa
                     return Err(refusal);
                 }
                 call.api
-                    .opened(session_id.clone(), place.environment_id, role);
+                    .opened(&call.client, session_id.clone(), place.environment_id, role);
                 return Ok(opening(Scope::Session(session_id)));
             }
             Joined::Already => return Ok(Reply::done()),
-            Joined::TooMany => {
-                return Err(Refusal::busy(
-                    "Too many sessions are open in this client. Close one first.",
-                ));
-            }
+            Joined::TooMany => return Err(too_many()),
             Joined::Gone => return Err(gone()),
             Joined::AccessChanged => {}
         }
@@ -93,8 +90,11 @@ pub(super) fn leave_session(call: &Call, payload: Value) -> Result<Reply, Refusa
 pub(super) async fn focus(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let SessionRef { session_id } = parse(payload)?;
     let (place, ..) = locate(call, &session_id).await?;
-    call.api.hub.focus(&call.client, &place);
-    Ok(Reply::done())
+    match call.api.hub.focus(&call.client, &place) {
+        Looked::Noted => Ok(Reply::done()),
+        Looked::TooMany => Err(too_many()),
+        Looked::Gone => Err(gone()),
+    }
 }
 
 pub(super) fn unfocus(call: &Call, payload: Value) -> Result<Reply, Refusal> {
@@ -208,6 +208,10 @@ fn opening(scope: Scope) -> Reply {
         opens: Some(scope),
         ..Reply::done()
     }
+}
+
+fn too_many() -> Refusal {
+    Refusal::busy("Too many sessions are open in this client. Close one first.")
 }
 
 /// Nobody reads it: the connection is closed.
