@@ -177,6 +177,29 @@ describe("a connection", () => {
     expect(summaryOf(store.getState().tasks, "t1")).toMatchObject({ revision: 3, queued_prompt_count: 4 });
   });
 
+  test("to a new run of the server keeps what that run said before its boot was read", async () => {
+    listed = [aTask({ revision: 900 })];
+    await client.start(undefined);
+    await arrive();
+    socket().drop();
+    boot = { ...boot, server_generation: "g2" };
+    listed = [aTask({ revision: 3, title: "from the list" })];
+    client.pageVisible();
+    const second = socket();
+    second.answer = answer;
+    second.open();
+    second.notify("hello", { server_generation: "g2", protocol: PROTOCOL, features: [] });
+    second.notify("task.updated", { task: aTask({ revision: 4, title: "told at once" }) });
+    frames.frame();
+    expect(taskOf(store.getState().tasks, "t1")?.title).toBe("told at once");
+    await vi.waitFor(() => {
+      frames.frame();
+      expect(second.actions()).toContain("task.list");
+      expect(store.getState().tasks.touched).toBeUndefined();
+    });
+    expect(taskOf(store.getState().tasks, "t1")?.title).toBe("told at once");
+  });
+
   test("to another contract loads the page anew", async () => {
     await client.start(undefined);
     socket().open();

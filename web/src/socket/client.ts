@@ -10,7 +10,7 @@ import type { SignInState } from "~/store/sign-in";
 import { type AppStore, change } from "~/store/store";
 import { beginList, finishList, forgetTaskRevisions, receiveTaskPage } from "~/store/tasks";
 import { forgetMessageRevisions } from "~/store/transcripts";
-import { receiveBoot } from "~/store/workspaces";
+import { forgetRowRevisions, receiveBoot } from "~/store/workspaces";
 import type { RequestAction, RequestOf, ResponseOf } from "~/wire/actions";
 import type { Boot } from "~/wire/generated/Boot";
 import type { Frame } from "~/wire/generated/Frame";
@@ -204,6 +204,7 @@ export class Client {
     const answer = await fetchBoot(readSecret() ?? "");
     switch (answer.kind) {
       case "boot":
+        this.believe(answer.boot.server_generation);
         this.applyBoot(answer.boot);
         this.setSignIn({ phase: "signed_in" });
         this.connection.start();
@@ -220,14 +221,22 @@ export class Client {
     setTimeout(() => void this.boot(), BOOT_RETRY_MS);
   }
 
-  private applyBoot(boot: Boot): void {
+  /** Another run of the server numbers anew: what is held is older than anything it says. */
+  private believe(generation: string): void {
+    if (this.store.getState().workspaces.serverGeneration === generation) return;
     change(this.store, (draft) => {
-      const newRun = draft.workspaces.serverGeneration !== boot.server_generation;
-      if (newRun) {
-        forgetTaskRevisions(draft.tasks);
-        forgetSessionRevisions(draft.sessions);
-        forgetMessageRevisions(draft.transcripts);
-      }
+      forgetTaskRevisions(draft.tasks);
+      forgetSessionRevisions(draft.sessions);
+      forgetMessageRevisions(draft.transcripts);
+      forgetRowRevisions(draft.workspaces);
+      draft.workspaces.serverGeneration = generation;
+    });
+  }
+
+  /** The answer of a run that has not said hello yet is left alone: its own hello brings it again. */
+  private applyBoot(boot: Boot): void {
+    if (boot.server_generation !== this.store.getState().workspaces.serverGeneration) return;
+    change(this.store, (draft) => {
       receiveBoot(draft.workspaces, boot);
       refreshLastSteps(draft);
       for (const { tasks } of boot.workspaces) receiveTaskPage(draft.tasks, tasks.tasks);
@@ -254,6 +263,8 @@ export class Client {
     this.arrival += 1;
     const mine = this.arrival;
     const over = () => mine !== this.arrival;
+    // Before anything of this run is applied: nothing may be compared with the numbers of another.
+    this.believe(hello.server_generation);
     try {
       await this.requests.send("client.hello", { capabilities: ["message_append"] });
       if (over()) return;

@@ -37,11 +37,13 @@ export const initialWorkspaces: WorkspacesState = {
   knownAgents: [],
 };
 
-/** Replaces everything by what the server holds now. Tasks are applied by their own slice. */
+/**
+ * Replaces everything by what the server holds now. Tasks are applied by their own slice, and the run that answers is
+ * the one already believed.
+ */
 export function receiveBoot(state: WorkspacesState, boot: Boot): void {
   state.user = boot.user;
   state.version = boot.version;
-  state.serverGeneration = boot.server_generation;
   state.knownAgents = boot.known_agents;
   state.order = boot.workspaces.map((entry) => entry.workspace.id);
   state.byId = Object.fromEntries(
@@ -64,6 +66,12 @@ export function receiveRow<T extends { id: string; revision: number }>(
 ): void {
   const held = rows[row.id];
   if (held === undefined || held.revision < row.revision) rows[row.id] = row;
+}
+
+export function forgetRowRevisions(state: WorkspacesState): void {
+  for (const rows of [state.workflows, state.repositories, state.profiles]) {
+    for (const row of Object.values(rows)) row.revision = -1;
+  }
 }
 
 /** The step that means done: the last of the task's board. */
