@@ -19,6 +19,7 @@ import { Connection, type ConnectionPhase, type SocketLike } from "./connection"
 import { FrameBatch, type FrameScheduler } from "./frame-batch";
 import { handleNotification, refreshLastSteps } from "./handlers";
 import { endSecret, exchangeCode, fetchBoot } from "./http";
+import { OneAtATime } from "./one-at-a-time";
 import { OpenSessions } from "./open-sessions";
 import { Requests } from "./requests";
 import { forgetSecret, keepSecret, readSecret } from "./secret";
@@ -49,6 +50,7 @@ export class Client {
   readonly sessions: OpenSessions;
   private readonly batch: FrameBatch;
   private readonly connection: Connection;
+  private readonly lists = new OneAtATime();
   private attention: Attention = { taskId: undefined, sessionIds: [], focusedSession: undefined };
   private readyWaiters: Array<() => void> = [];
   /** Rises with every hello and every loss: an arrival that finds another number is over and does nothing more. */
@@ -166,7 +168,11 @@ export class Client {
   }
 
   /** Loads the living tasks anew and lets go of those that are no more. */
-  async listTasks(): Promise<void> {
+  listTasks(): Promise<void> {
+    return this.lists.run("tasks", () => this.listTasksOnce());
+  }
+
+  private async listTasksOnce(): Promise<void> {
     const workspaceId = this.store.getState().workspaces.current;
     if (!workspaceId) return;
     change(this.store, (draft) => beginList(draft.tasks));

@@ -143,6 +143,16 @@ describe("a subscription that is refused", () => {
   });
 });
 
+test("one list at a time per session; a wish during it lists again afterwards", async () => {
+  sessions.show(["s1"]);
+  await vi.waitFor(() => expect(actions()).toContain("message.list s1"));
+  await sessions.reload("s1");
+  const lists = written.flatMap(({ action }, at) => (action === "message.list" ? [at] : []));
+  const queues = written.flatMap(({ action }, at) => (action === "message.queue.list" ? [at] : []));
+  expect(lists).toHaveLength(2);
+  expect(lists[1]).toBeGreaterThan(queues[0] ?? Number.NaN);
+});
+
 test("one message.get at a time per message", async () => {
   answer = ({ action }) =>
     action === "message.get" ? { message: aMessage() } : { messages: [], has_more: false };

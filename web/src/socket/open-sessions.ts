@@ -6,8 +6,11 @@
  */
 import { type AppStore, change } from "~/store/store";
 import {
+  awaitNewest,
   beginNewest,
   failLoading,
+  failOlder,
+  failOpening,
   finishNewest,
   keepClosed,
   openTranscript,
@@ -16,6 +19,7 @@ import {
 } from "~/store/transcripts";
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAppended } from "~/wire/generated/MessageAppended";
+import { OneAtATime } from "./one-at-a-time";
 import { RequestFailed, type Requests } from "./requests";
 
 /** The first page; older ones come when the reader scrolls up. */
@@ -34,6 +38,7 @@ export class OpenSessions {
   private focused: string | undefined;
   private closed: string[] = [];
   private readonly fetching = new Set<string>();
+  private readonly lists = new OneAtATime();
 
   constructor(
     private readonly store: AppStore,
@@ -71,11 +76,11 @@ export class OpenSessions {
    */
   async resume(over: () => boolean): Promise<void> {
     const subscribed = [...this.shown].map(async (id) => {
-      change(this.store, (draft) => beginNewest(draft.transcripts, id));
+      change(this.store, (draft) => awaitNewest(draft.transcripts, id));
       const subscribed = await this.subscribeAgain(id, over);
       if (over()) return;
       if (subscribed) void this.list(id);
-      else change(this.store, (draft) => failLoading(draft.transcripts, id));
+      else change(this.store, (draft) => failOpening(draft.transcripts, id));
     });
     await Promise.all(subscribed);
     if (this.focused && !over()) this.tell("session.focus", this.focused);
@@ -102,7 +107,7 @@ export class OpenSessions {
       const older = { messages: page.messages, hasOlder: page.has_more };
       change(this.store, (draft) => receiveOlder(draft.transcripts, sessionId, older));
     } catch {
-      change(this.store, (draft) => failLoading(draft.transcripts, sessionId));
+      change(this.store, (draft) => failOlder(draft.transcripts, sessionId));
     }
   }
 
@@ -137,12 +142,12 @@ export class OpenSessions {
   }
 
   private async open(sessionId: string): Promise<void> {
-    change(this.store, (draft) => beginNewest(draft.transcripts, sessionId));
+    change(this.store, (draft) => awaitNewest(draft.transcripts, sessionId));
     try {
       await this.subscribe(sessionId);
     } catch {
       // A list without a subscription would be true for a moment only. The next connection subscribes again.
-      change(this.store, (draft) => failLoading(draft.transcripts, sessionId));
+      change(this.store, (draft) => failOpening(draft.transcripts, sessionId));
       return;
     }
     await this.list(sessionId);
@@ -177,7 +182,12 @@ export class OpenSessions {
     this.requests.send(action, { session_id: sessionId }).catch(() => undefined);
   }
 
-  private async list(sessionId: string): Promise<void> {
+  private list(sessionId: string): Promise<void> {
+    return this.lists.run(sessionId, () => this.listOnce(sessionId));
+  }
+
+  private async listOnce(sessionId: string): Promise<void> {
+    change(this.store, (draft) => beginNewest(draft.transcripts, sessionId));
     try {
       const [newest, queue] = await Promise.all([
         this.newestRows(sessionId),

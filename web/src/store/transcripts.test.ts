@@ -4,6 +4,7 @@ import type { Message } from "~/wire/generated/Message";
 import { type AppStore, change, createAppStore } from "./store";
 import {
   beginNewest,
+  failOlder,
   finishNewest,
   keepClosed,
   openTranscript,
@@ -149,6 +150,25 @@ describe("the newest page", () => {
     receive({ revision: 6, content: "newer" });
     run((state) => finishNewest(state, "s1", page([aMessage({ revision: 5, content: "older" })])));
     expect(shown().rows.m1?.content).toBe("newer");
+  });
+
+  test("goes on when older rows that were asked for before come or fail meanwhile", () => {
+    const startOlder = () =>
+      run((state) => {
+        openTranscript(state, "s1").loading = "older";
+      });
+    for (const settle of [
+      () => run((state) => failOlder(state, "s1")),
+      () => run((state) => receiveOlder(state, "s1", { messages: [], hasOlder: false })),
+    ]) {
+      startOlder();
+      run((state) => beginNewest(state, "s1"));
+      receive({ id: "came", seq: 3 });
+      settle();
+      expect(shown().loading).toBe("newest");
+      run((state) => finishNewest(state, "s1", page([])));
+      expect(shown().order).toEqual(["came"]);
+    }
   });
 
   test("older pages go before what is held", () => {

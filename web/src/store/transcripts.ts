@@ -157,6 +157,12 @@ export function resolveRequest(
   if (row) row.status = request.status;
 }
 
+/** The newest rows will be listed; what a list in flight remembers is left to it. */
+export function awaitNewest(state: TranscriptsState, sessionId: string): void {
+  openTranscript(state, sessionId).loading = "newest";
+}
+
+/** From now until the list is finished or failed everything that happens is remembered: one list at a time. */
 export function beginNewest(state: TranscriptsState, sessionId: string): void {
   const transcript = openTranscript(state, sessionId);
   transcript.loading = "newest";
@@ -197,10 +203,24 @@ export function receiveOlder(
   for (const message of page.messages) {
     if (!transcript.tombstones[message.id]) mergeMessage(transcript, message);
   }
+  // A list of the newest rows that began meanwhile goes on.
+  if (transcript.loading === "newest") return;
   transcript.loading = "none";
   transcript.hasOlder = page.hasOlder;
 }
 
+/** A list of the newest rows that began meanwhile goes on, with what it remembers. */
+export function failOlder(state: TranscriptsState, sessionId: string): void {
+  const transcript = openTranscript(state, sessionId);
+  if (transcript.loading === "older") transcript.loading = "failed";
+}
+
+/** The session could not be subscribed; what a list in flight remembers is left to it. */
+export function failOpening(state: TranscriptsState, sessionId: string): void {
+  openTranscript(state, sessionId).loading = "failed";
+}
+
+/** The list of the newest rows failed. */
 export function failLoading(state: TranscriptsState, sessionId: string): void {
   const transcript = openTranscript(state, sessionId);
   transcript.loading = "failed";
