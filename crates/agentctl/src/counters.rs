@@ -26,7 +26,7 @@ pub struct ConnectionCounters {
     pub unknown_updates: u64,
     /// Extension notifications (`_…`), skipped.
     pub extensions: u64,
-    /// Requests of the agent for something we do not offer, refused.
+    /// Requests of the agent for something we do not offer or cannot read, refused.
     pub refused: u64,
     /// Withdrawals of requests that were answered already.
     pub late_withdrawals: u64,

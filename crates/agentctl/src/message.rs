@@ -1,9 +1,12 @@
 //! JSON-RPC as agents really write it.
 //!
 //! Tolerant on purpose where a strict reader would hang or lose something: a reply may carry both `result: null` and
-//! `error`, may leave `result` out, and may echo our numeric id as text. Whatever is not a message is [`Incoming::Noise`]:
+//! `error`, may leave `result` out, and may echo our numeric id as text. What nests too deeply to be read is still
+//! answered or taken as a failed answer, as long as its id can be made out. Whatever else is not a message is [`Incoming::Noise`]:
 //! it is counted and skipped, and nothing is written to the agent because of it.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// One line of an agent.
@@ -32,8 +35,21 @@ pub enum Incoming {
         /// The answer.
         outcome: Result<Value, RpcError>,
     },
+    /// The agent wants an answer, and what it wrote cannot be read, because it nests too deeply for one thing.
+    UnreadableRequest {
+        /// Its id, to be sent back unchanged.
+        id: Value,
+    },
     /// Not a message.
     Noise,
+}
+
+/// The outer shape of a message. What is inside is skipped, not read, so its depth does not matter.
+#[derive(Deserialize)]
+struct Shape<'a> {
+    id: Value,
+    #[serde(borrow, default)]
+    method: Option<&'a RawValue>,
 }
 
 /// The error of a reply.
@@ -45,6 +61,8 @@ pub struct RpcError {
     pub message: String,
 }
 
+/// The code for a request that cannot be read.
+pub const INVALID_REQUEST: i64 = -32_600;
 /// The code for a method that we do not offer.
 pub const METHOD_NOT_FOUND: i64 = -32_601;
 /// The code for a request that cannot be served now.
@@ -56,8 +74,10 @@ impl Incoming {
     /// Reads one clean line.
     #[must_use]
     pub fn parse(line: &str) -> Self {
-        let Ok(Value::Object(mut object)) = serde_json::from_str::<Value>(line) else {
-            return Self::Noise;
+        let mut object = match serde_json::from_str(line) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return Self::Noise,
+            Err(_) => return Self::shallow(line),
         };
         let id = object.remove("id");
         let params = object.remove("params").unwrap_or(Value::Null);
@@ -75,6 +95,24 @@ impl Incoming {
                 }
             }
             _ => Self::Noise,
+        }
+    }
+
+    /// What can be known of a line whose content cannot be read: enough that neither side waits for ever.
+    fn shallow(line: &str) -> Self {
+        match serde_json::from_str(line) {
+            Ok(Shape {
+                id,
+                method: Some(_),
+            }) => Self::UnreadableRequest { id },
+            Ok(Shape { id, method: None }) => Self::Reply {
+                id: our_id(&id),
+                outcome: Err(RpcError {
+                    code: 0,
+                    message: "the agent's answer cannot be read".to_owned(),
+                }),
+            },
+            Err(_) => Self::Noise,
         }
     }
 }
@@ -188,6 +226,24 @@ mod tests {
                     params: Value::Null
                 }
             );
+        }
+    }
+
+    #[test]
+    fn what_nests_too_deeply_leaves_nobody_waiting() {
+        let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+        assert_eq!(
+            Incoming::parse(&format!(r#"{{"id":"a","method":"m","params":{deep}}}"#)),
+            Incoming::UnreadableRequest { id: json!("a") }
+        );
+        let (id, outcome) = reply(&format!(r#"{{"id":4,"result":{deep}}}"#));
+        assert_eq!((id, outcome.is_err()), (Some(4), true));
+        for line in [
+            format!(r#"{{"method":"m","params":{deep}}}"#),
+            format!(r#"{{"id":{deep},"method":"m"}}"#),
+            deep,
+        ] {
+            assert_eq!(Incoming::parse(&line), Incoming::Noise);
         }
     }
 }

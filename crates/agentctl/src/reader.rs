@@ -13,7 +13,9 @@ use crate::error::AgentError;
 use crate::event::{AgentEvent, AgentExit, PermissionAnswer, PromptEnd, PromptId};
 use crate::handoff::{Handoff, NobodyReads};
 use crate::line::{LineError, LineReader};
-use crate::message::{INTERNAL_ERROR, Incoming, METHOD_NOT_FOUND, error_line, result_line};
+use crate::message::{
+    INTERNAL_ERROR, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, error_line, result_line,
+};
 use crate::outgoing::Outgoing;
 use crate::permissions::read_options;
 use crate::replies::{Answer, ReplyUse, Settled};
@@ -89,6 +91,11 @@ impl Reader {
         match Incoming::parse(&clean.text) {
             Incoming::Noise => {
                 self.count(|counters| counters.noise += 1);
+                Ok(())
+            }
+            Incoming::UnreadableRequest { id } => {
+                self.refuse(&id, INVALID_REQUEST, "the request cannot be read")
+                    .await;
                 Ok(())
             }
             Incoming::Reply { id, outcome } => self.reply(id, outcome),
