@@ -174,9 +174,13 @@ pub const SCOPE_QUANTUM_BYTES: i64 = 16 * 1024;
 /// Growing messages of one session of which the server knows how much a client holds; an agent has one or two.
 /// Overflow: an unknown one is sent whole.
 pub const HELD_MESSAGES: usize = 64;
-/// Room that is reserved for the answer to a list or another large request.
+/// Room that is reserved for the answer to a list.
 pub const LARGE_ANSWER_BYTES: usize = PAGE_BYTES;
-/// Room that is reserved for any other answer.
+/// Room that is reserved for an answer with one thing in it: a message or a diff is the largest. Escaping can make it
+/// larger; that only matters to a client that does not read. Small, because some of these requests take minutes, and
+/// what is promised to them must not stop the reading of a ping or a Stop behind them.
+pub const ENTITY_ANSWER_BYTES: usize = WIRE_CONTENT_BYTES;
+/// Room that is reserved for an acknowledgement.
 pub const ANSWER_BYTES: usize = 64 * 1024;
 /// Frames handed to a socket before it is flushed: one system call for many small frames.
 pub const WRITE_BATCH_BYTES: usize = 128 * 1024;

@@ -203,7 +203,7 @@ fn start(api: &Arc<Api>, client: &Arc<Client>, lane: &mut Lane, request: Request
     });
 }
 
-/// How much room the answer of an action may need: all that can carry a task, a message or a list need much.
+/// How much room the answer of an action may need: nothing, one thing, or a list of them.
 fn room_for(action: &str) -> usize {
     match action {
         action::PING
@@ -217,7 +217,17 @@ fn room_for(action: &str) -> usize {
         | action::SESSION_GIT_REFRESH
         | action::PERMISSION_RESPOND
         | action::AGENT_CANCEL => bounds::ANSWER_BYTES,
-        _ => bounds::LARGE_ANSWER_BYTES,
+        action::TASK_LIST
+        | action::TASK_PENDING
+        | action::SESSION_LIST
+        | action::MESSAGE_LIST
+        | action::MESSAGE_QUEUE_LIST
+        | action::GIT_CHANGES
+        | action::REPOSITORY_INSPECT
+        | action::REPOSITORY_SUGGEST
+        | action::REPOSITORY_BRANCHES
+        | action::AGENT_KNOWN => bounds::LARGE_ANSWER_BYTES,
+        _ => bounds::ENTITY_ANSWER_BYTES,
     }
 }
 
@@ -261,5 +271,21 @@ mod tests {
             id(r#"{"type":"request","action":"ping","more":1}"#),
             Ok(None)
         );
+    }
+
+    #[test]
+    fn slow_requests_do_not_stop_the_reading_of_a_stop_behind_them() {
+        let limits = flow::outbox::limits::Limits::default();
+        let mut outbox = flow::outbox::Outbox::<OutFrame>::new(limits);
+        for _ in 0..bounds::CONTROL_BYTES / bounds::LARGE_ANSWER_BYTES {
+            for slow in [
+                action::GIT_MERGE_INTO_BASE,
+                action::SESSION_STOP,
+                action::GIT_DIFF,
+            ] {
+                outbox.reserve_control(room_for(slow));
+            }
+        }
+        assert!(outbox.has_control_room(bounds::LARGE_ANSWER_BYTES));
     }
 }
