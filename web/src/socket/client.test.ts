@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AppStore, createAppStore } from "~/store/store";
 import { summaryOf, taskOf } from "~/store/tasks";
-import { aMessage, aSession, aSummary, aTask } from "~/testing/builders";
+import { aMessage, aProfile, aSession, aSummary, aTask } from "~/testing/builders";
 import { FakeSocket } from "~/testing/fake-socket";
 import { HandScheduler } from "~/testing/hand-scheduler";
 import type { Boot } from "~/wire/generated/Boot";
@@ -198,6 +198,28 @@ describe("a connection", () => {
       expect(store.getState().tasks.touched).toBeUndefined();
     });
     expect(taskOf(store.getState().tasks, "t1")?.title).toBe("told at once");
+  });
+
+  test.each([
+    [1, 2, "name 1"],
+    [9, 3, "name 2"],
+  ])("whose boot is overtaken by %i changes reads it %i times", async (changes, times, name) => {
+    await client.start(undefined);
+    let asked = 0;
+    vi.stubGlobal("fetch", async () => {
+      const answered = JSON.stringify(boot);
+      asked += 1;
+      if (asked <= changes) {
+        const profile = aProfile({ revision: asked, name: `name ${asked}` });
+        socket().notify("agent_profile.updated", profile);
+        frames.frame();
+        boot = { ...boot, workspaces: boot.workspaces.map((w) => ({ ...w, agent_profiles: [profile] })) };
+      }
+      return new Response(answered);
+    });
+    await arrive();
+    expect(asked).toBe(times);
+    expect(store.getState().workspaces.profiles.p1?.name).toBe(name);
   });
 
   test("to another contract loads the page anew", async () => {

@@ -28,6 +28,8 @@ import { forgetSecret, keepSecret, readSecret } from "./secret";
 export const PROTOCOL = 1;
 /** How often a starting or silent server is asked again. */
 const BOOT_RETRY_MS = 1_000;
+/** How often boot is read on a new connection while what it tells keeps changing. */
+const BOOT_TRIES = 3;
 
 /** What the client needs of the browser. */
 export interface ClientPort {
@@ -285,12 +287,26 @@ export class Client {
     }
     if (over()) return;
     this.becomeReady();
-    // Boards, agents and repositories may have changed while nobody listened.
-    const answer = await fetchBoot(readSecret() ?? "");
+    await this.refreshWorkspaces(over);
     if (over()) return;
-    if (answer.kind === "boot") this.applyBoot(answer.boot);
     await this.listTasks();
     if (!over() && this.attention.taskId) await this.listSessions(this.attention.taskId);
+  }
+
+  /**
+   * Boards, agents and repositories may have changed while nobody listened. An answer during which one of them
+   * changed may be older than that change, so it is asked for again; the last one is taken as it is.
+   */
+  private async refreshWorkspaces(over: () => boolean): Promise<void> {
+    for (let tries = 1; tries <= BOOT_TRIES; tries++) {
+      const before = this.store.getState().workspaces;
+      const answer = await fetchBoot(readSecret() ?? "");
+      if (over() || answer.kind !== "boot") return;
+      const changed = this.store.getState().workspaces !== before;
+      if (changed && tries < BOOT_TRIES) continue;
+      this.applyBoot(answer.boot);
+      return;
+    }
   }
 
   private becomeReady(): void {

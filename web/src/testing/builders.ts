@@ -1,4 +1,5 @@
 /** Small valid values for tests: every field a test does not name is the plainest one. */
+import type { AgentProfile } from "~/wire/generated/AgentProfile";
 import type { Message } from "~/wire/generated/Message";
 import type { Session } from "~/wire/generated/Session";
 import type { Task } from "~/wire/generated/Task";
@@ -62,6 +63,19 @@ export function aMessage(part: Partial<Message> = {}): Message {
     metadata: null,
     created_at: EARLY,
     updated_at: EARLY,
+    ...part,
+  };
+}
+
+export function aProfile(part: Partial<AgentProfile> = {}): AgentProfile {
+  return {
+    id: "p1",
+    workspace_id: "w1",
+    revision: 1,
+    name: "Agent",
+    command: "agent",
+    args: [],
+    env: {},
     ...part,
   };
 }
