@@ -4,6 +4,9 @@ use model::bounds;
 use serde::Serialize;
 use std::io::{self, Write};
 
+/// The two around a text.
+const QUOTES: usize = 2;
+
 /// Counts what would be written.
 struct Count(usize);
 
@@ -19,7 +22,7 @@ impl Write for Count {
 }
 
 /// The size of a value on the wire.
-fn wire_bytes<T: Serialize>(value: &T) -> usize {
+pub(crate) fn wire_bytes<T: Serialize>(value: &T) -> usize {
     let mut count = Count(0);
     match serde_json::to_writer(&mut count, value) {
         Ok(()) => count.0,
@@ -41,6 +44,18 @@ pub(crate) fn fitting<'a, T: Serialize + 'a>(rows: impl IntoIterator<Item = &'a 
     count
 }
 
+/// The longest beginning of `text` that takes at most `limit` bytes between its quotes on the wire.
+pub(crate) fn fitting_text(text: &str, limit: usize) -> &str {
+    let mut bytes = 0_usize;
+    for (at, char) in text.char_indices() {
+        bytes = bytes.saturating_add(wire_bytes(&char).saturating_sub(QUOTES));
+        if limit < bytes {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +73,13 @@ mod tests {
             1,
             "what counts is the size on the wire"
         );
+    }
+
+    #[test]
+    fn a_text_is_cut_by_its_size_on_the_wire() {
+        assert_eq!(fitting_text("abc", 3), "abc");
+        assert_eq!(fitting_text("a\nb", 3), "a\n");
+        assert_eq!(fitting_text("\u{1}\u{1}", 11), "\u{1}");
+        assert_eq!(fitting_text("éé", 3), "é");
     }
 }

@@ -53,6 +53,9 @@ pub const MESSAGE_PAGE_ROWS: usize = 50;
 pub const MESSAGE_PAGE_ROWS_MAX: usize = 200;
 /// Serialised bytes of one list page, at least one row (GWY-07). Overflow: cursor.
 pub const PAGE_BYTES: usize = 1024 * 1024;
+/// One row of a listed queue on the wire, so that a full queue is one page. Overflow: cut and marked
+/// `content_truncated`.
+pub const QUEUED_ROW_BYTES: usize = PAGE_BYTES / QUEUED_PROMPTS;
 /// Content of one message inside a notification or list. Overflow: cut and marked `content_truncated`, the rest by
 /// HTTP.
 pub const WIRE_CONTENT_BYTES: usize = 256 * 1024;

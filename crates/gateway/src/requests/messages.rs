@@ -103,8 +103,21 @@ pub(super) async fn queue(call: &Call, payload: Value) -> Result<Reply, Refusal>
     let SessionRef { session_id } = parse(payload)?;
     let mut tx = call.api.store.read().await?;
     require_in(&mut tx, call, Subject::Session(&session_id), Need::Read).await?;
-    let messages = public(store::messages::queue(&mut tx, &session_id).await?);
+    let messages = store::messages::queue(&mut tx, &session_id).await?;
+    let messages = messages.into_iter().map(queued).collect();
     Ok(Reply::new(&QueueList { messages }))
+}
+
+/// A row of the queue. The list has no cursor, so each row is cut to its share of a page (GWY-07).
+fn queued(mut message: Message) -> Message {
+    let content = std::mem::take(&mut message.content);
+    let was_cut = std::mem::replace(&mut message.content_truncated, true);
+    // Everything else of the row, its mark, and the comma behind it.
+    let around = pages::wire_bytes(&message).saturating_add(1);
+    let fitting = pages::fitting_text(&content, bounds::QUEUED_ROW_BYTES.saturating_sub(around));
+    message.content_truncated = was_cut || fitting.len() < content.len();
+    message.content = fitting.to_owned();
+    message
 }
 
 pub(super) async fn add(call: &Call, payload: Value) -> Result<Reply, Refusal> {

@@ -68,3 +68,21 @@ fn a_page_that_fits_is_whole() {
         (0, None, false)
     );
 }
+
+/// GWY-07.
+#[test]
+fn gwy_07_a_full_queue_fits_into_one_page() {
+    let rows: Vec<_> = (0..10)
+        .map(|seq| {
+            queued(Message {
+                content: "\u{1}".repeat(bounds::USER_CONTENT_BYTES / 4),
+                ..message(seq, 0)
+            })
+        })
+        .collect();
+    assert_eq!(rows.len(), bounds::QUEUED_PROMPTS);
+    assert!(rows.iter().all(|row| row.content_truncated));
+    assert!(pages::wire_bytes(&rows) <= bounds::PAGE_BYTES);
+    let short = queued(message(1, 10));
+    assert_eq!((short.content.len(), short.content_truncated), (10, false));
+}
