@@ -28,6 +28,12 @@ const apply = (state: GitStatusState, ...events: GitEvent[]) =>
     for (const next of events) receiveGitStatus(draft, next);
   });
 
+test("a repository may be called like something that every object inherits", () => {
+  const state = apply(initialGitStatus, event({ repository_name: "constructor" }, "toString"));
+  const [environment] = Object.entries(state.byEnvironmentRepo);
+  expect([environment?.[0], Object.keys(environment?.[1] ?? {})]).toEqual(["toString", ["constructor"]]);
+});
+
 describe("ENV-10 Git status belongs to environment and repository", () => {
   test("two sessions of one environment write one entry; a repository has its own", () => {
     const state = apply(

@@ -8,6 +8,7 @@ import type { GitEvent } from "~/wire/generated/GitEvent";
 import type { GitMeasureFailed } from "~/wire/generated/GitMeasureFailed";
 import type { GitStatus } from "~/wire/generated/GitStatus";
 import type { MeasureFailure } from "~/wire/generated/MeasureFailure";
+import { emptyRecord } from "./records";
 
 export interface RepositoryStatus {
   status: GitStatus | undefined;
@@ -19,7 +20,7 @@ export interface GitStatusState {
   byEnvironmentRepo: Record<string, Record<string, RepositoryStatus>>;
 }
 
-export const initialGitStatus: GitStatusState = { byEnvironmentRepo: {} };
+export const initialGitStatus: GitStatusState = { byEnvironmentRepo: emptyRecord() };
 
 /** The key of the root repository: absent, null and empty names are the same (ENV-02). */
 export function repositoryKey(name: string | null | undefined): string {
@@ -55,7 +56,7 @@ export function receiveMeasureFailure(state: GitStatusState, failed: GitMeasureF
 }
 
 function environmentOf(state: GitStatusState, id: string): Record<string, RepositoryStatus> {
-  const held = state.byEnvironmentRepo[id] ?? {};
+  const held = state.byEnvironmentRepo[id] ?? emptyRecord();
   state.byEnvironmentRepo[id] = held;
   return state.byEnvironmentRepo[id] as Record<string, RepositoryStatus>;
 }

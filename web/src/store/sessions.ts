@@ -9,6 +9,7 @@ import type { AgentOption } from "~/wire/generated/AgentOption";
 import type { AgentUsage } from "~/wire/generated/AgentUsage";
 import type { PendingChanged } from "~/wire/generated/PendingChanged";
 import type { Session } from "~/wire/generated/Session";
+import { emptyRecord } from "./records";
 
 export interface AgentReport {
   models: AgentChoice[];
@@ -28,7 +29,12 @@ export interface SessionsState {
   tombstones: Record<string, true>;
 }
 
-export const initialSessions: SessionsState = { byId: {}, listed: {}, reports: {}, tombstones: {} };
+export const initialSessions: SessionsState = {
+  byId: emptyRecord(),
+  listed: emptyRecord(),
+  reports: emptyRecord(),
+  tombstones: emptyRecord(),
+};
 
 const emptyReport: AgentReport = {
   models: [],
@@ -88,7 +94,7 @@ export function forgetSessionRevisions(state: SessionsState): void {
     session.revision = -1;
     session.pending_action_revision = -1;
   }
-  state.listed = {};
+  state.listed = emptyRecord();
 }
 
 /** The sessions of a task in the order they were made. */

@@ -2,6 +2,7 @@
  * A record cut into a fixed number of shards. Writing one key of a 10,000-key record through Immer copies 10,000
  * references; writing it into one of 64 shards copies about 160.
  */
+import { emptyRecord } from "./records";
 
 /** Small enough that an empty store costs nothing, large enough that a shard of 10,000 tasks stays short. */
 export const SHARDS = 64;
@@ -9,7 +10,7 @@ export const SHARDS = 64;
 export type Sharded<T> = Record<string, T>[];
 
 export function emptyShards<T>(): Sharded<T> {
-  return Array.from({ length: SHARDS }, () => ({}));
+  return Array.from({ length: SHARDS }, () => emptyRecord<T>());
 }
 
 /** Ids are time-ordered UUIDs: the end is the random part, so the end decides the shard. */

@@ -9,6 +9,7 @@
 import { sortKey } from "~/rows/sort-key";
 import type { Task } from "~/wire/generated/Task";
 import type { TaskStatusSummary } from "~/wire/generated/TaskStatusSummary";
+import { emptyRecord, recordOf } from "./records";
 import { emptyShards, entryOf, type Sharded, shardOf, valuesOf } from "./sharded";
 
 export interface TasksState {
@@ -29,12 +30,12 @@ export interface TasksState {
 export const initialTasks: TasksState = {
   byId: emptyShards(),
   summaries: emptyShards(),
-  tombstones: {},
+  tombstones: emptyRecord(),
   orderStamp: 0,
   list: "loading",
   archivedList: "none",
   touched: undefined,
-  lastSteps: {},
+  lastSteps: emptyRecord(),
 };
 
 export function taskOf(state: TasksState, id: string): Task | undefined {
@@ -104,7 +105,7 @@ function dropTask(state: TasksState, id: string): void {
 
 /** From now until `finishList` everything that happens is remembered, because the list may be older than it. */
 export function beginList(state: TasksState): void {
-  state.touched = {};
+  state.touched = emptyRecord();
   if (state.list !== "loaded") state.list = "loading";
 }
 
@@ -117,7 +118,7 @@ export function receiveTaskPage(state: TasksState, tasks: Task[]): void {
 
 /** The living list is complete: what it did not name, and nothing touched meanwhile, is gone. */
 export function finishList(state: TasksState, workspaceId: string, listed: ReadonlySet<string>): void {
-  const touched = state.touched ?? {};
+  const touched = state.touched ?? emptyRecord();
   for (const task of valuesOf(state.byId)) {
     const mayGo = task.workspace_id === workspaceId && task.archived_at === undefined;
     if (mayGo && !listed.has(task.id) && !touched[task.id]) dropTask(state, task.id);
@@ -135,6 +136,6 @@ export function forgetTaskRevisions(state: TasksState): void {
 
 /** The boards changed: which steps mean done may have too. */
 export function setLastSteps(state: TasksState, stepIds: string[]): void {
-  state.lastSteps = Object.fromEntries(stepIds.map((id) => [id, true]));
+  state.lastSteps = recordOf(stepIds.map((id) => [id, true] as const));
   state.orderStamp += 1;
 }

@@ -75,6 +75,24 @@ describe("rows", () => {
   });
 });
 
+describe.each(["constructor", "__proto__", "toString"])("an id that objects inherit, %s,", (id) => {
+  test("is that of a row like any other", () => {
+    receive({ id, content: "here" });
+    expect(shown().rows[id]?.content).toBe("here");
+    run((state) => beginNewest(state, "s1"));
+    run((state) => finishNewest(state, "s1", page([])));
+    expect(shown().order).toEqual([]);
+    run((state) => removeMessage(state, "s1", id));
+    receive({ id, revision: 9 });
+    expect(shown().order).toEqual([]);
+  });
+
+  test("is not that of a session nobody opened", () => {
+    receive({ session_id: id });
+    expect(Object.keys(store.getState().transcripts.bySession)).toEqual(["s1"]);
+  });
+});
+
 describe("WEB-03 a deleted row never comes back", () => {
   test("by a late update or append", () => {
     receive({});

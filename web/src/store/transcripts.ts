@@ -8,6 +8,7 @@
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAppended } from "~/wire/generated/MessageAppended";
 import type { RequestStatus } from "~/wire/generated/RequestStatus";
+import { emptyRecord } from "./records";
 
 /** A prompt this page sent and has not yet seen stored (WEB-04). */
 export interface Send {
@@ -37,18 +38,18 @@ export interface TranscriptsState {
   bySession: Record<string, Transcript>;
 }
 
-export const initialTranscripts: TranscriptsState = { bySession: {} };
+export const initialTranscripts: TranscriptsState = { bySession: emptyRecord() };
 
 /** How many transcripts of sessions no longer shown are kept for a quick return. */
 export const CLOSED_TRANSCRIPTS_KEPT = 5;
 
 function newTranscript(): Transcript {
   return {
-    rows: {},
+    rows: emptyRecord(),
     order: [],
     queue: [],
     sends: [],
-    tombstones: {},
+    tombstones: emptyRecord(),
     loading: "none",
     loaded: false,
     hasOlder: false,
@@ -166,7 +167,7 @@ export function awaitNewest(state: TranscriptsState, sessionId: string): void {
 export function beginNewest(state: TranscriptsState, sessionId: string): void {
   const transcript = openTranscript(state, sessionId);
   transcript.loading = "newest";
-  transcript.touched = {};
+  transcript.touched = emptyRecord();
 }
 
 /**
@@ -179,7 +180,7 @@ export function finishNewest(
   newest: { messages: Message[]; queued: Message[]; hasOlder: boolean },
 ): void {
   const transcript = openTranscript(state, sessionId);
-  const touched = transcript.touched ?? {};
+  const touched = transcript.touched ?? emptyRecord();
   const listed = [...newest.messages, ...newest.queued];
   const named = new Set(listed.map((message) => message.id));
   for (const id of Object.keys(transcript.rows)) {

@@ -7,6 +7,7 @@ import type { Role } from "~/wire/generated/Role";
 import type { User } from "~/wire/generated/User";
 import type { Workflow } from "~/wire/generated/Workflow";
 import type { Workspace } from "~/wire/generated/Workspace";
+import { emptyRecord, recordOf } from "./records";
 
 export interface WorkspacesState {
   user: User | undefined;
@@ -30,10 +31,10 @@ export const initialWorkspaces: WorkspacesState = {
   serverGeneration: "",
   current: undefined,
   order: [],
-  byId: {},
-  workflows: {},
-  repositories: {},
-  profiles: {},
+  byId: emptyRecord(),
+  workflows: emptyRecord(),
+  repositories: emptyRecord(),
+  profiles: emptyRecord(),
   knownAgents: [],
 };
 
@@ -46,8 +47,8 @@ export function receiveBoot(state: WorkspacesState, boot: Boot): void {
   state.version = boot.version;
   state.knownAgents = boot.known_agents;
   state.order = boot.workspaces.map((entry) => entry.workspace.id);
-  state.byId = Object.fromEntries(
-    boot.workspaces.map(({ workspace, role }) => [workspace.id, { workspace, role }]),
+  state.byId = recordOf(
+    boot.workspaces.map(({ workspace, role }) => [workspace.id, { workspace, role }] as const),
   );
   state.workflows = byId(boot.workspaces.flatMap((entry) => entry.workflows));
   state.repositories = byId(boot.workspaces.flatMap((entry) => entry.repositories));
@@ -56,7 +57,7 @@ export function receiveBoot(state: WorkspacesState, boot: Boot): void {
 }
 
 function byId<T extends { id: string }>(rows: T[]): Record<string, T> {
-  return Object.fromEntries(rows.map((row) => [row.id, row]));
+  return recordOf(rows.map((row) => [row.id, row] as const));
 }
 
 /** Keeps the newer of the row held and the row received (WEB-07). */

@@ -28,9 +28,14 @@ const KIND: Record<string, [LucideIcon, string]> = {
   fetch: [Globe, "Fetch"],
 };
 
+/** The word is the agent's: it may be one that every object inherits. */
+function kindOf(word: string): [LucideIcon, string] {
+  return (Object.hasOwn(KIND, word) ? KIND[word] : undefined) ?? [Wrench, "Tool"];
+}
+
 /** What an agent does to the world: one line, its input, output and edits on demand. */
 export function ToolCard({ toolCall }: { toolCall: ToolCall }) {
-  const [Icon, kindName] = KIND[toolCall.kind] ?? [Wrench, "Tool"];
+  const [Icon, kindName] = kindOf(toolCall.kind);
   const hasDetail = Boolean(toolCall.input || toolCall.output || toolCall.edits?.length);
   const [open, setOpen] = useState(false);
   const totals = editTotals(toolCall.edits ?? []);
