@@ -118,13 +118,22 @@ pub(super) async fn authenticate(
         return Ok(None);
     };
     let secret_hash = secret::hash(secret);
-    let unused_since = oldest_use(api.now());
-    let mut tx = api.store.read().await?;
-    let user_id = store::auth::find(&mut tx, &secret_hash, unused_since).await?;
+    let user_id = find(api, &secret_hash).await?;
     Ok(user_id.map(|user_id| Signed {
         user_id,
         secret_hash,
     }))
+}
+
+/// Whether a secret that was authenticated before is still good.
+pub(super) async fn is_still(api: &Api, signed: &Signed) -> store::error::Result<bool> {
+    Ok(find(api, &signed.secret_hash).await?.is_some())
+}
+
+async fn find(api: &Api, secret_hash: &str) -> store::error::Result<Option<UserId>> {
+    let unused_since = oldest_use(api.now());
+    let mut tx = api.store.read().await?;
+    store::auth::find(&mut tx, secret_hash, unused_since).await
 }
 
 /// Notes that a secret is in use, so that it lives on.

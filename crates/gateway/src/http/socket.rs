@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use model::bounds;
 use std::sync::Arc;
 use wire::action::notification as action;
-use wire::envelope::{PROTOCOL, SUBPROTOCOL};
+use wire::envelope::{PROTOCOL, SUBPROTOCOL, close};
 use wire::notification::Hello;
 
 /// A frame is read whole up to this, so that one that is moderately too large is answered with its close code and not
@@ -62,10 +62,32 @@ pub(super) async fn upgrade(
                 features: vec!["message_append".to_owned()],
             };
             let hello = OutFrame::notification(action::HELLO, &hello, api.now());
-            let client = api
-                .hub
-                .connect(signed.user_id, signed.secret_hash, limits, hello);
+            let client = api.hub.connect(
+                signed.user_id.clone(),
+                signed.secret_hash.clone(),
+                limits,
+                hello,
+            );
+            // A sign-out between the authentication and this moment did not see the client.
+            if let Some(code) = unwelcome(&api, &signed).await {
+                client.close(code);
+            }
             connection::serve(socket, api, client, progress, stop).await;
             drop(token);
         })
+}
+
+/// Why a client that has just connected has to go again, if it has to.
+async fn unwelcome(api: &Api, signed: &Signed) -> Option<u16> {
+    match sign_in::is_still(api, signed).await {
+        Ok(true) => None,
+        Ok(false) => Some(close::SIGNED_OUT),
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a secret could not be looked up again; its client is closed to connect anew"
+            );
+            Some(close::RESYNC)
+        }
+    }
 }

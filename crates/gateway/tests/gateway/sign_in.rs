@@ -2,6 +2,8 @@
 
 use crate::server::Server;
 use anyhow::Result;
+use store::sql::sql;
+use tokio_tungstenite::tungstenite::Error;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -131,4 +133,41 @@ async fn signing_out_ends_the_secret_and_its_connections() -> Result<()> {
     );
     other.request("ping", serde_json::json!({})).await?;
     Ok(())
+}
+
+/// How often the test tries to sign out between an upgrade's authentication and its connection.
+const RACES: usize = 50;
+
+#[tokio::test]
+async fn an_upgrade_that_was_authenticated_before_a_sign_out_is_closed() -> Result<()> {
+    let server = Server::start().await?;
+    for _ in 0..RACES {
+        let secret = server.sign_in(&server.user).await?;
+        let protocols = format!("flightstrip.v1, {secret}");
+        let headers = [("sec-websocket-protocol", protocols.as_str())];
+        let bearer = format!("Bearer {secret}");
+        // An authenticated upgrade waits for the writer, to note the use of its secret.
+        let mut tx = server.store.write().await?;
+        let sign_out = async {
+            // A round trip that began later is authenticated later, as a rule.
+            let bearer = [("authorization", bearer.as_str())];
+            server
+                .http("GET", "/api/v1/messages/none/content", &bearer, "")
+                .await?;
+            tx.execute(sql("DELETE FROM auth_sessions")).await?;
+            let _ = tx.commit().await?;
+            anyhow::Ok(())
+        };
+        let (upgraded, signed_out) = tokio::join!(server.upgrade(&headers), sign_out);
+        signed_out?;
+        match upgraded? {
+            Ok(mut client) => {
+                assert_eq!(client.closed().await?, 4003);
+                return Ok(());
+            }
+            Err(Error::Http(response)) => assert_eq!(response.status(), 401),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    panic!("the sign-out always came first");
 }
