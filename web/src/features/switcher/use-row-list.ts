@@ -42,7 +42,10 @@ export function useRowList(held: boolean): ListGroup[] {
   ]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the stamp and the choices say when the order may differ.
   const next = useMemo(() => rowList(inputOf(store.getState())), [reasons]);
-  const choice = reasons.slice(1).join("\n");
+  // What the person chose to see: another choice gives up held places.
+  const choice = useAppState(({ workspaces, ui }) =>
+    JSON.stringify([workspaces.current, ui.view, ui.filter, ui.showArchived]),
+  );
   const shown = useRef({ groups: next, choice });
   if (!held || shown.current.choice !== choice) shown.current = { groups: next, choice };
   else shown.current = { groups: freezeList(shown.current.groups, next), choice };
