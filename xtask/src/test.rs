@@ -81,6 +81,8 @@ fn source_checks(places: &Places) -> Vec<Step<'_>> {
                 "clippy",
                 "--workspace",
                 "--all-targets",
+                "--features",
+                "flightstrip/real-agents",
                 "--",
                 "--deny",
                 "warnings",
