@@ -2,46 +2,9 @@
 
 use crate::support::Bench;
 use anyhow::{Context, Result};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use store::open::Store;
+use testkit::store::ManualClock;
 use testkit::waiting::until;
-
-/// Another process that holds the database's write lock, as a backup or a curious person would.
-struct Locker {
-    child: Child,
-}
-
-impl Locker {
-    fn hold(database: &std::path::Path) -> Result<Self> {
-        let program = "import sqlite3, sys\n\
-             db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-             db.execute('BEGIN IMMEDIATE')\n\
-             print('held', flush=True)\n\
-             sys.stdin.readline()\n\
-             db.execute('ROLLBACK')\n";
-        let mut child = Command::new("python3")
-            .args(["-c", program])
-            .arg(database)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("python3 cannot be started")?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
-        anyhow::ensure!(line.trim() == "held", "the lock was not taken: {line}");
-        Ok(Self { child })
-    }
-
-    fn release(mut self) -> Result<()> {
-        self.child
-            .stdin
-            .take()
-            .context("no stdin")?
-            .write_all(b"\n")?;
-        self.child.wait()?;
-        Ok(())
-    }
-}
 
 /// The text that the scripted agent streams: see `mock_agent::directive::stream_chunk`.
 fn expected(count: usize, bytes: usize) -> String {
@@ -70,7 +33,10 @@ async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Resu
     let session = bench.session(&task).await?;
     let before = bench.server.resident_bytes()?;
 
-    let locker = Locker::hold(&bench.server.data_dir().join("flightstrip.db"))?;
+    // Another process (this one) holds the write lock, as a backup or a curious person would.
+    let database = bench.server.data_dir().join("flightstrip.db");
+    let other = Store::open_sqlite(&database, ManualClock::default().handle()).await?;
+    let lock = other.write().await?;
     std::fs::write(&go, "")?;
     // Until the server itself says that a stream waits: its own patience with the lock is over then.
     until("a stream that waits", async || {
@@ -78,7 +44,12 @@ async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Resu
     })
     .await?;
     let stalled = bench.server.resident_bytes()?;
-    locker.release()?;
+    let released = lock.commit().await?;
+    assert!(
+        released.touched.is_empty(),
+        "nothing was written under the lock"
+    );
+    other.close().await;
 
     bench.settled(&task).await?;
     let text = content(&mut bench, &session).await?;
