@@ -19,7 +19,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -65,12 +64,6 @@ impl ProcessIdentity {
         format!("{}:{}", self.pid, self.start_time)
     }
 }
-
-/// The shim needs this long beyond its own graces to notice, signal and reap.
-const SHIM_SLACK: Duration = Duration::from_secs(2);
-
-/// After the end the rest of stderr is there at once, or not at all.
-const STDERR_REST: Duration = Duration::from_millis(500);
 
 /// A running agent under its shim.
 #[derive(Debug)]
@@ -181,7 +174,7 @@ impl AgentProcess {
         }
         if let Some(mut keeper) = self.stderr_keeper.take() {
             // The pipe closes with the last process of the group; a stray one must not hold up the news.
-            if timeout(STDERR_REST, &mut keeper).await.is_err() {
+            if timeout(bounds::STDERR_REST, &mut keeper).await.is_err() {
                 keeper.abort();
             }
         }
@@ -202,7 +195,7 @@ impl AgentProcess {
 
     /// The input is closed: the shim has its bounds to end the group, then it is ended from here.
     async fn end(&mut self) -> Option<ExitStatus> {
-        let patience = bounds::STDIN_CLOSE_GRACE + 2 * bounds::TERM_GRACE + SHIM_SLACK;
+        let patience = bounds::STDIN_CLOSE_GRACE + 2 * bounds::TERM_GRACE + bounds::SHIM_SLACK;
         if let Ok(status) = timeout(patience, self.child.wait()).await {
             return status.ok();
         }

@@ -35,8 +35,6 @@ use std::time::{Duration, Instant};
 const USAGE: u8 = 64;
 /// Exit code when the agent cannot be started, as shells have it.
 const CANNOT_START: u8 = 126;
-/// After the agent's own end its descendants get this long to follow by themselves.
-const SETTLE: Duration = Duration::from_millis(100);
 /// How often descendants are killed while the last ones appear as their parents die.
 const KILL_EVERY: Duration = Duration::from_millis(20);
 
@@ -195,7 +193,9 @@ fn supervise(agent: Pid, events: &Receiver<Event>) -> u8 {
             watch.agent.is_some()
         });
     } else {
-        watch.until(events, Some(SETTLE), |watch, _| watch.nobody_left);
+        watch.until(events, Some(bounds::SHIM_SETTLE), |watch, _| {
+            watch.nobody_left
+        });
     }
     if !watch.nobody_left {
         signal_group(agent, Signal::TERM);

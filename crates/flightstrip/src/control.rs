@@ -6,6 +6,7 @@ use crate::data_dir;
 use anyhow::Context;
 use gateway::gateway::Gateway;
 use gateway::readiness::Readiness;
+use model::bounds;
 use model::clock::Clock;
 use model::ids::UserId;
 use std::fmt::Write as _;
@@ -13,7 +14,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
@@ -21,10 +21,6 @@ use tokio::net::{UnixListener, UnixStream};
 pub(crate) const SIGN_IN: &str = "sign-in";
 /// Asks what the server is doing.
 pub(crate) const STATUS: &str = "status";
-
-/// How long one exchange may take, and how long its word may be.
-const EXCHANGE: Duration = Duration::from_secs(5);
-const WORD_BYTES: u64 = 64;
 
 fn socket(dir: &Path) -> PathBuf {
     dir.join("control.sock")
@@ -57,14 +53,14 @@ pub(crate) async fn answer(listener: UnixListener, control: Control) {
             return;
         };
         // A caller that hangs up or dawdles gets nothing; the next one is served.
-        let _ = tokio::time::timeout(EXCHANGE, exchange(stream, &control)).await;
+        let _ = tokio::time::timeout(bounds::CONTROL_EXCHANGE, exchange(stream, &control)).await;
     }
 }
 
 async fn exchange(stream: UnixStream, control: &Control) -> std::io::Result<()> {
     let (input, mut output) = stream.into_split();
     let mut word = String::new();
-    BufReader::new(input.take(WORD_BYTES))
+    BufReader::new(input.take(bounds::CONTROL_WORD_BYTES))
         .read_line(&mut word)
         .await?;
     let answer = match word.trim() {

@@ -119,6 +119,12 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(5);
 pub const TERM_GRACE: Duration = Duration::from_secs(3);
 /// How long an agent may take to end after its input is closed.
 pub const STDIN_CLOSE_GRACE: Duration = Duration::from_secs(3);
+/// What the shim needs beyond its own graces to notice, signal and reap. Overflow: the server kills the group itself.
+pub const SHIM_SLACK: Duration = Duration::from_secs(2);
+/// How long an agent's descendants get to follow it by themselves. Overflow: they are told, then killed.
+pub const SHIM_SETTLE: Duration = Duration::from_millis(100);
+/// How long the rest of stderr is waited for after the end: it is there at once or not at all. Overflow: it is left out.
+pub const STDERR_REST: Duration = Duration::from_millis(500);
 /// Agents starting at once: starting is the heaviest moment of an agent. Overflow: wait.
 pub const AGENTS_STARTING: usize = 2;
 /// A settled, resumable agent is stopped after this long.
@@ -128,6 +134,8 @@ pub const AGENT_IDLE: Duration = Duration::from_secs(10 * 60);
 
 /// How long SQLite waits for another process's lock. Overflow: a person's write answers `BUSY`, a stream retries.
 pub const SQLITE_BUSY: Duration = Duration::from_secs(5);
+/// The first pause before a stream tries a database again that takes no writes; it doubles from there.
+pub const STREAM_RETRY_MIN: Duration = Duration::from_millis(50);
 /// The longest pause before a stream tries a locked database again.
 pub const STREAM_RETRY_MAX: Duration = Duration::from_secs(2);
 /// Further attempts of a write once the server is told to stop. Overflow: it fails, and recovery finds what is missing.
@@ -279,3 +287,7 @@ pub const DIFF_FILE_BYTES: usize = 256 * 1024;
 pub const SUGGESTED_REPOSITORIES: usize = 20;
 /// Folders looked at to find them. Overflow: the search ends.
 pub const SUGGESTION_FOLDERS: usize = 2_000;
+/// One exchange on the control socket of the data directory. Overflow: the caller gets nothing, the next is served.
+pub const CONTROL_EXCHANGE: Duration = Duration::from_secs(5);
+/// The word of one exchange. Overflow: the rest is not read, and the cut word is unknown.
+pub const CONTROL_WORD_BYTES: u64 = 64;

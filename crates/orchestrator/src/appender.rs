@@ -143,7 +143,7 @@ pub(crate) async fn patiently<'a, T>(
     shutdown: &CancellationToken,
     attempt: &(dyn Fn() -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync),
 ) -> Result<T, StoreError> {
-    let mut pause = Duration::from_millis(50);
+    let mut pause = bounds::STREAM_RETRY_MIN;
     let mut attempts_while_stopping = 0;
     loop {
         let error = match attempt().await {

@@ -5,8 +5,8 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use model::event::ResolvedRequest;
-use model::ids::{MessageId, PendingId, SessionId, TaskId};
-use model::message::{MessageType, PendingRequest, PermissionRequest, RequestStatus};
+use model::ids::{MessageId, PendingId, SessionId};
+use model::message::{MessageType, PermissionRequest, RequestStatus};
 use store::requests::{self, DecideOutcome};
 use store::{messages, sessions};
 
@@ -77,14 +77,5 @@ impl Orchestrator {
         self.commit(tx).await?;
         self.poke(&session, Poke::Answers);
         Ok(())
-    }
-
-    /// The open requests of a task, for its row's menu: no session has to be opened for it.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn pending_requests(&self, task_id: &TaskId) -> Result<Vec<PendingRequest>> {
-        let mut tx = self.inner.store.read().await?;
-        Ok(requests::of_task(&mut tx, task_id).await?)
     }
 }

@@ -3,9 +3,7 @@
 
 use crate::error::Result;
 use crate::sql::{Link, Statement, sql};
-use model::ids::{
-    AgentProfileId, EnvironmentId, RepositoryId, SessionId, TaskId, WorkflowId, WorkspaceId,
-};
+use model::ids::{AgentProfileId, EnvironmentId, RepositoryId, SessionId, TaskId, WorkspaceId};
 
 async fn workspace(link: &mut Link, query: Statement) -> Result<Option<WorkspaceId>> {
     link.maybe(query)
@@ -70,18 +68,6 @@ pub async fn of_profile(link: &mut Link, id: &AgentProfileId) -> Result<Option<W
     workspace(
         link,
         sql("SELECT workspace_id FROM agent_profiles WHERE id = $1").bind(id),
-    )
-    .await
-}
-
-/// The workspace of a workflow.
-///
-/// # Errors
-/// As [`of_task`].
-pub async fn of_workflow(link: &mut Link, id: &WorkflowId) -> Result<Option<WorkspaceId>> {
-    workspace(
-        link,
-        sql("SELECT workspace_id FROM workflows WHERE id = $1").bind(id),
     )
     .await
 }

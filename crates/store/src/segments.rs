@@ -96,15 +96,3 @@ pub async fn unsettled(link: &mut Link, session_id: &SessionId) -> Result<Vec<Me
         .map(|row| row.id("id"))
         .collect()
 }
-
-/// Rows of all sessions that are not settled: after a crash, what its streams left.
-///
-/// # Errors
-/// As [`append`].
-pub async fn all_unsettled(link: &mut Link, limit: usize) -> Result<Vec<MessageId>> {
-    let query = sql("SELECT id FROM task_session_messages WHERE streaming ORDER BY id LIMIT $1");
-    let rows = link
-        .all(query.bind(i64::try_from(limit).unwrap_or(i64::MAX)))
-        .await?;
-    rows.iter().map(|row| row.id("id")).collect()
-}

@@ -57,7 +57,9 @@ impl Runtime {
             if self.live.is_none() && self.start(Purpose::Prompt).await != Start::Ready {
                 return;
             }
-            self.dispatch(&turn).await;
+            if !self.dispatch(&turn).await {
+                return;
+            }
         }
     }
 
@@ -75,7 +77,8 @@ impl Runtime {
     }
 
     /// Marks the turn attempted, then writes its prompt: what happens between the two is "uncertain", never twice.
-    async fn dispatch(&mut self, turn: &Turn) {
+    /// Says whether there may be more to do: a turn that can neither be sent nor settled is left to recovery.
+    async fn dispatch(&mut self, turn: &Turn) -> bool {
         // Text that came late belongs to the turn before.
         self.flush_window().await;
         let marked = self
@@ -110,19 +113,19 @@ impl Runtime {
             .await;
         let Some(marked) = marked else {
             // Not marked, so not written: the prompt is surely undelivered.
-            self.close_unsent(turn, TurnOutcome::Failed).await;
-            return;
+            return self.close_unsent(turn, TurnOutcome::Failed).await;
         };
         // The session was closed, or the turn settled, meanwhile: there is nothing to send.
-        let Some(text) = marked else { return };
+        let Some(text) = marked else { return false };
         self.withdraw_tickets();
         self.rows.begin_turn(turn.id.clone());
         self.turn = Some(OpenTurn::new(turn.id.clone()));
-        let Some(live) = &self.live else { return };
+        let Some(live) = &self.live else { return false };
         let parts = vec![PromptPart::Text(text)];
         if let Err(error) = live.connection.send_prompt(turn.id.clone(), parts) {
             self.fail_turn(&error).await;
         }
+        true
     }
 
     /// Settles a turn whose prompt was never written; says whether that is stored. After a person's cancel the queue
