@@ -43,6 +43,30 @@ pub(crate) enum Command {
     },
 }
 
+/// Which database. Its own struct, so that every command that opens one is told in the same way.
+#[derive(Args, Clone)]
+pub(crate) struct DatabaseOptions {
+    /// A PostgreSQL database to use instead of the SQLite file in the data directory. It may hold a password: prefer
+    /// the variable, which other users of this machine do not see.
+    #[arg(
+        long = "database-url",
+        env = "FLIGHTSTRIP_DATABASE_URL",
+        value_name = "postgres://…",
+        hide_env_values = true
+    )]
+    pub(crate) url: Option<String>,
+}
+
+/// The URL may hold a password.
+impl std::fmt::Debug for DatabaseOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let url = self.url.as_ref().map(|_| "set");
+        f.debug_struct("DatabaseOptions")
+            .field("url", &url)
+            .finish()
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeOptions {
     /// Address and port to listen on. Whoever reaches it, with a sign-in, can run programs as you: keep it on this
@@ -58,6 +82,8 @@ pub(crate) struct ServeOptions {
     /// ~/.local/share/flightstrip].
     #[arg(long, env = "FLIGHTSTRIP_DATA_DIR", value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
     /// A further host name under which the server is reached, e.g. through a proxy. May be repeated.
     #[arg(
         long = "allowed-host",

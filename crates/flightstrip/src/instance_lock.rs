@@ -1,5 +1,7 @@
-//! One server per data directory: a locked file that names its holder.
+//! One server per data directory: a locked file that names its holder. One per PostgreSQL database as well: see
+//! [`store::instance`].
 
+use crate::database::{Database, unreachable};
 use anyhow::{Context, bail};
 use model::bounds;
 use model::ids::InstanceId;
@@ -7,6 +9,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
+use store::instance::{self, InstanceHold, TakeOutcome};
 use tokio::time::Instant;
 
 /// How often a held lock is tried.
@@ -53,4 +56,24 @@ pub(crate) async fn take(dir: &Path, instance_id: &InstanceId) -> anyhow::Result
         .context("the instance lock cannot be written")?;
     writeln!(file, "{instance_id}").context("the instance lock cannot be written")?;
     Ok(InstanceLock { _file: file })
+}
+
+/// As [`take`], for the database: nothing for SQLite, which lies in the data directory.
+pub(crate) async fn take_database(
+    database: &Database,
+    instance_id: &InstanceId,
+) -> anyhow::Result<Option<Box<InstanceHold>>> {
+    let Database::Postgres(url) = database else {
+        return Ok(None);
+    };
+    match instance::take(url, instance_id)
+        .await
+        .map_err(unreachable)?
+    {
+        TakeOutcome::Taken(hold) => Ok(Some(hold)),
+        TakeOutcome::HeldBy(holder) => bail!(
+            "another server (instance {}) works on this PostgreSQL database; stop it first, or use another database",
+            holder.as_deref().unwrap_or("unknown")
+        ),
+    }
 }

@@ -9,6 +9,7 @@ mod cli;
 mod clock;
 mod control;
 mod data_dir;
+mod database;
 mod demo;
 mod instance_lock;
 mod logging;

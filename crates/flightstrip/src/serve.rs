@@ -7,6 +7,7 @@
 use crate::cli::ServeOptions;
 use crate::clock::process_clock;
 use crate::control::{self, Control};
+use crate::database::Database;
 use crate::{data_dir, demo, instance_lock, logging};
 use agentctl::process::LaunchContext;
 use anyhow::Context;
@@ -48,6 +49,11 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
         lock = instance_lock::take(&dir, &instance_id) => lock?,
         () = signals.next() => return Ok(ExitCode::SUCCESS),
     };
+    let database = Database::choose(options.database.url.as_deref(), &dir)?;
+    let hold = tokio::select! {
+        hold = instance_lock::take_database(&database, &instance_id) => hold?,
+        () = signals.next() => return Ok(ExitCode::SUCCESS),
+    };
     readiness.open(Gate::InstanceLock);
     let codes = Arc::new(Codes::default());
     let mut config = GatewayConfig::new(options.listen);
@@ -62,7 +68,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
         })?;
     let gateway = Arc::new(gateway);
     let started = tokio::select! {
-        started = start(&options, &dir, &instance_id, &readiness, &gateway) => started?,
+        started = start(&options, &dir, &database, &instance_id, &readiness, &gateway) => started?,
         () = signals.next() => return Ok(ExitCode::SUCCESS),
     };
     let control = control::listen(&dir)?;
@@ -88,14 +94,29 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<ExitCode> {
             }
         })
     });
-    signals.next().await;
-    tracing::info!("stopping; a second signal does not wait");
+    let lost = async {
+        match hold {
+            Some(hold) => hold.lost().await,
+            None => std::future::pending().await,
+        }
+    };
+    let robbed = tokio::select! {
+        () = signals.next() => false,
+        () = lost => true,
+    };
+    if robbed {
+        tracing::error!(
+            "another server took over the database while it was out of reach; stopping"
+        );
+    } else {
+        tracing::info!("stopping; a second signal does not wait");
+    }
     for task in [Some(answering), seeding].into_iter().flatten() {
         task.abort();
         let _ = task.await; // aborted just now
     }
     tokio::select! {
-        () = stop(gateway, started) => Ok(ExitCode::SUCCESS),
+        () = stop(gateway, started) => Ok(if robbed { ExitCode::FAILURE } else { ExitCode::SUCCESS }),
         () = signals.next() => Ok(ExitCode::FAILURE),
     }
 }
@@ -112,18 +133,15 @@ struct Started {
 async fn start(
     options: &ServeOptions,
     dir: &Path,
+    database: &Database,
     instance_id: &InstanceId,
     readiness: &Readiness,
     gateway: &Gateway,
 ) -> anyhow::Result<Started> {
     let clock = Arc::new(process_clock());
     readiness.set_progress("opening the database");
-    let store = Store::open_sqlite(
-        &dir.join("flightstrip.db"),
-        Arc::clone(&clock) as Arc<dyn Clock>,
-    )
-    .await
-    .context("the database cannot be opened")?;
+    let store = database.open(Arc::clone(&clock) as Arc<dyn Clock>).await?;
+    tracing::info!(engine = database.engine(), "database opened");
     readiness.set_progress("bringing the database up to date");
     store
         .migrate()

@@ -142,10 +142,18 @@ pub const STREAM_RETRY_MAX: Duration = Duration::from_secs(2);
 pub const STOPPING_WRITE_ATTEMPTS: u32 = 3;
 /// Readers of the SQLite pool: two cores plus room for a slow list.
 pub const SQLITE_READERS: u32 = 4;
-/// Connections of the PostgreSQL pool.
-pub const POSTGRES_CONNECTIONS: u32 = 8;
+/// Readers of the PostgreSQL pool, beside the one writer: as for SQLite, plus what waiting for a network costs.
+pub const POSTGRES_READERS: u32 = 8;
+/// How long PostgreSQL waits for another process's lock. Overflow: as for [`SQLITE_BUSY`].
+pub const POSTGRES_LOCK_WAIT: Duration = Duration::from_secs(5);
+/// How long PostgreSQL keeps a transaction whose program says nothing. Overflow: it is rolled back and its connection
+/// ended, so a server that hangs does not hold the database.
+pub const POSTGRES_IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 /// How long start-up waits for the instance lock. Overflow: start-up error naming the holder.
 pub const INSTANCE_LOCK_WAIT: Duration = Duration::from_secs(30);
+/// How often the connection that holds PostgreSQL's instance lock is looked after: this long two servers may both
+/// believe to be the one, and each of their transactions is whole even then.
+pub const INSTANCE_LOCK_CHECK: Duration = Duration::from_secs(5);
 
 // ---- the projector -----------------------------------------------------------------------------------------------
 

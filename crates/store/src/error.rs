@@ -1,9 +1,12 @@
 //! Why the store failed.
 
+use crate::dialect;
+
 /// A failure of the store. Outcomes that are not failures are enums of the functions that have them.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process holds the write lock for longer than `bounds::SQLITE_BUSY`. Trying again is safe.
+    /// Another process holds the write lock for longer than `bounds::SQLITE_BUSY` or `bounds::POSTGRES_LOCK_WAIT`.
+    /// Trying again is safe.
     #[error("the database is locked by another process")]
     Busy,
     /// The row that was asked for does not exist.
@@ -46,7 +49,10 @@ impl StoreError {
         match self {
             Self::Busy => true,
             Self::Engine(sqlx::Error::Database(error)) => {
-                error.kind() == sqlx::error::ErrorKind::Other
+                match error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
+                    Some(error) => dialect::postgres_passing(error.code()),
+                    None => error.kind() == sqlx::error::ErrorKind::Other,
+                }
             }
             Self::Engine(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) => true,
             _ => false,
@@ -56,11 +62,17 @@ impl StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        let locked = error.as_database_error().is_some_and(|db| {
-            // SQLITE_BUSY and its extended codes (snapshot, recovery, timeout), SQLITE_LOCKED.
-            db.code()
-                .is_some_and(|code| matches!(&*code, "5" | "6" | "261" | "517" | "773"))
-                && db.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_some()
+        let locked = error.as_database_error().is_some_and(|error| {
+            let code = error.code();
+            let code = code.as_deref().unwrap_or_default();
+            if error
+                .try_downcast_ref::<sqlx::sqlite::SqliteError>()
+                .is_some()
+            {
+                dialect::SQLITE_LOCKED.contains(&code)
+            } else {
+                dialect::POSTGRES_LOCKED.contains(&code)
+            }
         });
         if locked {
             Self::Busy

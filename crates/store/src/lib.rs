@@ -14,9 +14,11 @@
 pub(crate) mod active_errors;
 pub mod auth;
 pub mod authority;
+pub(crate) mod dialect;
 pub mod environments;
 pub mod error;
 pub mod executions;
+pub mod instance;
 pub mod messages;
 pub(crate) mod migrations;
 pub mod open;

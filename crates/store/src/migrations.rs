@@ -1,7 +1,13 @@
 //! The migrations of each engine, embedded, in order. A number means the same step on both engines.
+//!
+//! All that are missing are applied in one transaction: a schema is brought up to date wholly or not at all, and of
+//! two programs that begin at the same time the second waits and finds nothing left to do.
 
+use crate::dialect;
+use crate::error::{Result, StoreError};
+use crate::open::Pools;
 use sqlx::SqlStr;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 
 /// Number, name and text of each step for SQLite.
 const SQLITE: &[(i64, &str, &str)] = &[(
@@ -10,15 +16,51 @@ const SQLITE: &[(i64, &str, &str)] = &[(
     include_str!("../migrations/sqlite/0001_first_shape.sql"),
 )];
 
-/// SQLite's migrator.
-pub(crate) fn sqlite() -> Migrator {
-    Migrator::with_migrations(
-        SQLITE
-            .iter()
-            .map(|&(version, name, text)| {
-                let text = SqlStr::from_static(text);
-                Migration::new(version, name.into(), MigrationType::Simple, text, false)
-            })
-            .collect(),
-    )
+/// The same steps for PostgreSQL.
+const POSTGRES: &[(i64, &str, &str)] = &[(
+    1,
+    "first shape",
+    include_str!("../migrations/postgres/0001_first_shape.sql"),
+)];
+
+fn migrator(steps: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let steps = steps.iter().map(|&(version, name, text)| {
+        let text = SqlStr::from_static(text);
+        Migration::new(version, name.into(), MigrationType::Simple, text, false)
+    });
+    let mut migrator = Migrator::with_migrations(steps.collect());
+    // The transaction around it holds the lock, and gives it back when something fails.
+    migrator.set_locking(false);
+    migrator
+}
+
+/// Applies what is missing.
+pub(crate) async fn run(pools: &Pools) -> Result<()> {
+    let outcome = match pools {
+        Pools::Sqlite(lane) => {
+            let _turn = lane.turn.lock().await;
+            let mut tx = lane.writer.begin_with(dialect::SQLITE_BEGIN_WRITE).await?;
+            match migrator(SQLITE).run(&mut *tx).await {
+                Ok(()) => return Ok(tx.commit().await?),
+                Err(error) => Err(error),
+            }
+        }
+        Pools::Postgres(lane) => {
+            let _turn = lane.turn.lock().await;
+            let mut tx = lane
+                .writer
+                .begin_with(dialect::postgres_begin_migration())
+                .await?;
+            match migrator(POSTGRES).run(&mut *tx).await {
+                Ok(()) => return Ok(tx.commit().await?),
+                Err(error) => Err(error),
+            }
+        }
+    };
+    outcome.map_err(|error| match error {
+        MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => {
+            StoreError::NewerSchema
+        }
+        other => StoreError::Migration(other),
+    })
 }

@@ -1,17 +1,19 @@
 //! Opening a store: pools, pragmas, migrations.
 
+use crate::dialect;
 use crate::error::{Result, StoreError};
 use crate::sql::{Engine, Link, sql};
 use model::bounds;
 use model::clock::{Clock, Timestamp};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::{Database, Pool, Postgres, Sqlite};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::Mutex;
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// A handle to the database; cloning it is cheap.
 #[derive(Clone)]
@@ -25,14 +27,16 @@ struct Inner {
     statements: Arc<AtomicU64>,
 }
 
-enum Pools {
-    /// One writer, whose turn is the mutex's first-come order, and several readers.
-    Sqlite {
-        writer: SqlitePool,
-        turn: Arc<Mutex<()>>,
-        readers: SqlitePool,
-    },
-    Postgres(PgPool),
+pub(crate) enum Pools {
+    Sqlite(Lane<Sqlite>),
+    Postgres(Lane<Postgres>),
+}
+
+/// One writer, whose turn is the mutex's first-come order, and several readers.
+pub(crate) struct Lane<DB: Database> {
+    pub(crate) writer: Pool<DB>,
+    pub(crate) turn: Arc<Mutex<()>>,
+    pub(crate) readers: Pool<DB>,
 }
 
 impl Store {
@@ -56,40 +60,49 @@ impl Store {
             .max_connections(bounds::SQLITE_READERS)
             .connect_with(options)
             .await?;
-        let pools = Pools::Sqlite {
-            writer,
-            turn: Arc::new(Mutex::new(())),
-            readers,
-        };
-        Ok(Self {
+        Ok(Self::over(
+            Pools::Sqlite(Lane {
+                writer,
+                turn: Arc::default(),
+                readers,
+            }),
+            clock,
+        ))
+    }
+
+    /// Opens the PostgreSQL database at `url`, over connections of its own: a pooler in between must keep one
+    /// connection per client, because locks belong to connections.
+    ///
+    /// # Errors
+    /// `Address` when the URL is not understood, or whatever the engine says.
+    pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self> {
+        let options = postgres_options(url, "flightstrip", bounds::POSTGRES_LOCK_WAIT)?;
+        let writer = PgPoolOptions::new()
+            .max_connections(1)
+            .connect_with(options.clone())
+            .await?;
+        let readers = PgPoolOptions::new()
+            .max_connections(bounds::POSTGRES_READERS)
+            .connect_with(options)
+            .await?;
+        Ok(Self::over(
+            Pools::Postgres(Lane {
+                writer,
+                turn: Arc::default(),
+                readers,
+            }),
+            clock,
+        ))
+    }
+
+    fn over(pools: Pools, clock: Arc<dyn Clock>) -> Self {
+        Self {
             inner: Arc::new(Inner {
                 pools,
                 clock,
                 statements: Arc::default(),
             }),
-        })
-    }
-
-    /// Opens the PostgreSQL database at `url`.
-    ///
-    /// # Errors
-    /// `Address` when the URL is not understood, or whatever the engine says.
-    pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self> {
-        let options = PgConnectOptions::from_str(url).map_err(|_| StoreError::Address {
-            reason: "not a PostgreSQL URL",
-        })?;
-        let pool = PgPoolOptions::new()
-            .max_connections(bounds::POSTGRES_CONNECTIONS)
-            .connect_with(options)
-            .await?;
-        let inner = Inner {
-            pools: Pools::Postgres(pool),
-            clock,
-            statements: Arc::default(),
-        };
-        Ok(Self {
-            inner: Arc::new(inner),
-        })
+        }
     }
 
     /// Brings the schema to this program's version, in one go.
@@ -97,19 +110,7 @@ impl Store {
     /// # Errors
     /// `NewerSchema` when a newer program wrote the database, else `Migration`.
     pub async fn migrate(&self) -> Result<()> {
-        let outcome = match &self.inner.pools {
-            Pools::Sqlite { writer, .. } => crate::migrations::sqlite().run(writer).await,
-            Pools::Postgres(_) => {
-                return Err(StoreError::Address {
-                    reason: "PostgreSQL has no migrations in this version",
-                });
-            }
-        };
-        outcome.map_err(|error| match error {
-            sqlx::migrate::MigrateError::VersionMissing(_)
-            | sqlx::migrate::MigrateError::VersionTooNew(..) => StoreError::NewerSchema,
-            other => StoreError::Migration(other),
-        })
+        crate::migrations::run(&self.inner.pools).await
     }
 
     /// The latest time stored anywhere: the clock is seeded with it, so no later time is earlier.
@@ -160,13 +161,8 @@ impl Store {
     /// Closes the pools; later calls fail.
     pub async fn close(&self) {
         match &self.inner.pools {
-            Pools::Sqlite {
-                writer, readers, ..
-            } => {
-                readers.close().await;
-                writer.close().await;
-            }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Sqlite(lane) => lane.close().await,
+            Pools::Postgres(lane) => lane.close().await,
         }
     }
 
@@ -177,28 +173,49 @@ impl Store {
         }
     }
 
-    pub(crate) async fn begin_write(
-        &self,
-    ) -> Result<(Engine, Option<tokio::sync::OwnedMutexGuard<()>>)> {
+    pub(crate) async fn begin_write(&self) -> Result<(Engine, OwnedMutexGuard<()>)> {
         Ok(match &self.inner.pools {
-            Pools::Sqlite { writer, turn, .. } => {
-                let turn = Arc::clone(turn).lock_owned().await;
-                (
-                    Engine::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-                    Some(turn),
-                )
+            Pools::Sqlite(lane) => {
+                let turn = Arc::clone(&lane.turn).lock_owned().await;
+                let begin = dialect::SQLITE_BEGIN_WRITE;
+                (Engine::Sqlite(lane.writer.begin_with(begin).await?), turn)
             }
-            Pools::Postgres(pool) => (Engine::Postgres(pool.begin().await?), None),
+            Pools::Postgres(lane) => {
+                let turn = Arc::clone(&lane.turn).lock_owned().await;
+                let begin = dialect::postgres_begin_write();
+                (Engine::Postgres(lane.writer.begin_with(begin).await?), turn)
+            }
         })
     }
 
     pub(crate) async fn begin_read(&self) -> Result<Engine> {
         Ok(match &self.inner.pools {
-            Pools::Sqlite { readers, .. } => Engine::Sqlite(readers.begin().await?),
-            Pools::Postgres(pool) => {
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                Engine::Postgres(pool.begin_with(begin).await?)
+            Pools::Sqlite(lane) => Engine::Sqlite(lane.readers.begin().await?),
+            Pools::Postgres(lane) => {
+                let begin = dialect::POSTGRES_BEGIN_READ;
+                Engine::Postgres(lane.readers.begin_with(begin).await?)
             }
         })
     }
+}
+
+impl<DB: Database> Lane<DB> {
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+/// How every connection to the PostgreSQL database at `url` is opened.
+pub(crate) fn postgres_options(
+    url: &str,
+    name: &str,
+    lock_wait: Duration,
+) -> Result<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(url).map_err(|_| StoreError::Address {
+        reason: "not a PostgreSQL URL",
+    })?;
+    Ok(options
+        .application_name(name)
+        .options(dialect::postgres_settings(lock_wait)))
 }

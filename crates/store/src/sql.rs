@@ -2,12 +2,13 @@
 //!
 //! The two typed pools of `sqlx` stay apart underneath (its `Any` driver cannot read SQLite's booleans), yet every
 //! statement is written once: placeholders are `$1 …`, and the dialect both engines share covers what is needed.
-//! What one of them lacks belongs into a dialect function, never into a second copy of a query.
+//! What one of them lacks belongs into [`crate::dialect`], never into a second copy of a query.
 //!
 //! Invariant: a statement's text never holds a value that came from outside; values are bound.
 
 use crate::error::Result;
 use crate::row::Row;
+use model::text::storable;
 use sqlx::{AssertSqlSafe, Postgres, Sqlite, Transaction};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -25,24 +26,29 @@ pub enum Value {
     Bool(Option<bool>),
 }
 
+// Text becomes storable here and nowhere else, so that it reads the same from either engine: PostgreSQL cannot hold
+// U+0000.
 impl From<&str> for Value {
     fn from(value: &str) -> Self {
-        Self::Text(Some(value.to_owned()))
+        Self::Text(Some(storable(value).into_owned()))
     }
 }
 impl From<String> for Value {
     fn from(value: String) -> Self {
-        Self::Text(Some(value))
+        Self::Text(Some(match storable(&value) {
+            Cow::Borrowed(_) => value,
+            Cow::Owned(changed) => changed,
+        }))
     }
 }
 impl From<Option<&str>> for Value {
     fn from(value: Option<&str>) -> Self {
-        Self::Text(value.map(str::to_owned))
+        value.map_or(Self::Text(None), Self::from)
     }
 }
 impl From<Option<String>> for Value {
     fn from(value: Option<String>) -> Self {
-        Self::Text(value)
+        value.map_or(Self::Text(None), Self::from)
     }
 }
 impl From<i64> for Value {
@@ -150,6 +156,14 @@ impl Statement {
             text: Cow::Owned(parts.concat()),
             values: Vec::new(),
         }
+    }
+
+    /// The statement with a fixed part behind it.
+    pub fn and(mut self, part: &'static str) -> Self {
+        if !part.is_empty() {
+            self.text.to_mut().push_str(part);
+        }
+        self
     }
 
     /// Binds the next value.

@@ -1,8 +1,9 @@
 //! Stored status summaries (`task_status_summaries`): a read model that may be deleted at any time.
 
+use crate::dialect;
 use crate::error::Result;
 use crate::row::Row;
-use crate::sql::{Engine, Link, sql, sql_in};
+use crate::sql::{Link, sql, sql_in};
 use model::clock::Timestamp;
 use model::ids::{TaskId, WorkspaceId};
 use model::summary::TaskStatusSummary;
@@ -144,14 +145,12 @@ async fn make(
 /// # Errors
 /// As [`of_tasks`].
 pub async fn lock_fences(link: &mut Link, ids: &[TaskId]) -> Result<HashMap<TaskId, i64>> {
-    let text = match link.engine {
-        // A write transaction is alone.
-        Engine::Sqlite(_) => "SELECT id, derived_seq FROM tasks WHERE id IN ({}) ORDER BY id",
-        Engine::Postgres(_) => {
-            "SELECT id, derived_seq FROM tasks WHERE id IN ({}) ORDER BY id FOR UPDATE"
-        }
-    };
-    link.all(sql_in(text, ids.iter().map(TaskId::as_str)))
+    let query = sql_in(
+        "SELECT id, derived_seq FROM tasks WHERE id IN ({}) ORDER BY id",
+        ids.iter().map(TaskId::as_str),
+    );
+    let query = query.and(dialect::for_update(&link.engine));
+    link.all(query)
         .await?
         .iter()
         .map(|row| Ok((row.id("id")?, row.int("derived_seq")?)))

@@ -1,7 +1,8 @@
 //! Transactions.
 //!
-//! SQLite has one writer: [`Store::write`] waits its turn in order of arrival and begins with `BEGIN IMMEDIATE`, so
-//! a transaction that began can commit. Reads run beside it on their own connections, each in one snapshot.
+//! There is one writer: [`Store::write`] waits its turn in order of arrival and begins by taking the database's write
+//! lock, so a transaction that began can commit and what it read stays true (see [`crate::dialect`] for PostgreSQL).
+//! Reads run beside it on their own connections, each in one snapshot.
 //!
 //! Invariant: a summary input cannot change without its task being marked: functions that change one call
 //! [`WriteTx::touch`], and committing raises `authority_seq` in the same transaction (REC-06). Events leave a
@@ -43,7 +44,7 @@ impl DerefMut for ReadTx {
 /// A write transaction with the events of its change. Dropping it without committing undoes everything.
 pub struct WriteTx {
     link: Link,
-    turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+    turn: tokio::sync::OwnedMutexGuard<()>,
     now: Timestamp,
     events: Vec<Event>,
     touched: BTreeSet<TaskId>,
@@ -63,7 +64,7 @@ pub struct Committed {
 impl WriteTx {
     pub(crate) const fn new(
         link: Link,
-        turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+        turn: tokio::sync::OwnedMutexGuard<()>,
         now: Timestamp,
     ) -> Self {
         Self {

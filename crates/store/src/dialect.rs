@@ -1,0 +1,94 @@
+//! What only one of the two engines speaks. Every other statement of this crate is one text for both.
+//!
+//! SQLite has one writer by nature. PostgreSQL has one by choice: a write transaction begins by taking an advisory
+//! lock of the database, so a rule that reads before it writes means the same on both engines, across processes too
+//! (docs/decisions/0010). Reads never wait for it.
+
+use crate::sql::Engine;
+use model::bounds;
+use sqlx::{SqlSafeStr, SqlStr};
+
+/// First half of every advisory lock of ours ("flst"), so that another program in the same database is not met by
+/// chance. The second half says what is locked.
+const LOCK_CLASS: i32 = 0x666c_7374;
+
+/// What an advisory lock of PostgreSQL stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AdvisoryLock {
+    /// The one writer, until its transaction ends.
+    Writer = 1,
+    /// Bringing the schema up to date, until that transaction ends.
+    Migration = 2,
+    /// The one server that works on this database, while its connection lives.
+    Instance = 3,
+}
+
+impl AdvisoryLock {
+    /// The two keys as PostgreSQL takes them.
+    pub(crate) const fn keys(self) -> (i32, i32) {
+        (LOCK_CLASS, self as i32)
+    }
+}
+
+/// Begins a transaction that is the only writer. On SQLite the lock is the database's own.
+pub(crate) const SQLITE_BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
+
+/// As [`SQLITE_BEGIN_WRITE`]. Sent as one text, hence one round trip; the lock ends with the transaction.
+pub(crate) fn postgres_begin_write() -> SqlStr {
+    begin_locked(AdvisoryLock::Writer, "")
+}
+
+/// Begins the transaction that migrates: whoever comes second waits, and finds everything done.
+pub(crate) fn postgres_begin_migration() -> SqlStr {
+    let wait = bounds::INSTANCE_LOCK_WAIT.as_millis();
+    begin_locked(
+        AdvisoryLock::Migration,
+        &format!("SET LOCAL lock_timeout = {wait}; "),
+    )
+}
+
+fn begin_locked(lock: AdvisoryLock, settings: &str) -> SqlStr {
+    let (class, object) = lock.keys();
+    let text = format!("BEGIN; {settings}SELECT pg_advisory_xact_lock({class}, {object})");
+    // Numbers of our own; nothing in it comes from outside.
+    sqlx::AssertSqlSafe(text).into_sql_str()
+}
+
+/// Begins a transaction that sees one snapshot until it ends. (A deferred one of SQLite does so by itself.)
+pub(crate) const POSTGRES_BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// What every connection to PostgreSQL is told when it opens: a lock that is not had in time is an error like
+/// SQLite's `BUSY`, and a transaction whose program hangs does not hold the database.
+pub(crate) fn postgres_settings(lock_wait: std::time::Duration) -> [(&'static str, String); 2] {
+    let millis = |duration: std::time::Duration| duration.as_millis().to_string();
+    [
+        ("lock_timeout", millis(lock_wait)),
+        (
+            "idle_in_transaction_session_timeout",
+            millis(bounds::POSTGRES_IDLE_TRANSACTION),
+        ),
+    ]
+}
+
+/// Appended to a query: its rows stand still until the transaction ends. A write transaction of SQLite is alone.
+pub(crate) const fn for_update(engine: &Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite(_) => "",
+        Engine::Postgres(_) => " FOR NO KEY UPDATE",
+    }
+}
+
+/// Codes with which SQLite says that somebody else holds the lock: `BUSY` and its extended codes, and `LOCKED`.
+pub(crate) const SQLITE_LOCKED: [&str; 5] = ["5", "6", "261", "517", "773"];
+
+/// Codes with which PostgreSQL says that the same transaction may succeed when tried again: lock not available,
+/// serialization failure, deadlock.
+pub(crate) const POSTGRES_LOCKED: [&str; 3] = ["55P03", "40001", "40P01"];
+
+/// Codes of PostgreSQL that pass: it is starting or stopping, full, or ended this connection.
+pub(crate) fn postgres_passing(code: &str) -> bool {
+    // 08: connection, 53: resources, 57: operator intervention, 58: the system below it.
+    ["08", "53", "57", "58"]
+        .iter()
+        .any(|class| code.starts_with(class))
+}
