@@ -19,6 +19,9 @@ cargo xtask COMMAND
       --real-agents[=LIST] also drive real agents from npm: opencode (the default), gemini
       --list               print the steps and stop
 
+  postgres [-- COMMAND]    run a PostgreSQL that holds nothing, for tests started by hand: until Ctrl-C,
+                           or for as long as COMMAND runs
+
   web                      build the web app
   types [--check]          generate the TypeScript of the wire types; --check: fail if it would change
   tidy                     check the rules that no compiler knows";
@@ -32,6 +35,8 @@ pub(crate) enum Request {
     Run(RunOptions),
     /// Check everything.
     Test(TestOptions),
+    /// Run a PostgreSQL for tests, around this command or (empty) until interrupted.
+    Postgres(Vec<String>),
     /// Build the web app.
     Web,
     /// Generate TypeScript, or check that it is current.
@@ -76,11 +81,15 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Request> {
         ("help" | "--help" | "-h", _) => Ok(Request::Help),
         ("run", rest) => Ok(Request::Run(parse_run(rest)?)),
         ("test", rest) => Ok(Request::Test(parse_test(rest)?)),
+        ("postgres", []) => Ok(Request::Postgres(Vec::new())),
+        ("postgres", [dashes, command @ ..]) if dashes == "--" && !command.is_empty() => {
+            Ok(Request::Postgres(command.to_vec()))
+        }
         ("web", []) => Ok(Request::Web),
         ("tidy", []) => Ok(Request::Tidy),
         ("types", []) => Ok(Request::Types { check: false }),
         ("types", [flag]) if flag == "--check" => Ok(Request::Types { check: true }),
-        ("web" | "tidy" | "types", [unknown, ..]) => {
+        ("postgres" | "web" | "tidy" | "types", [unknown, ..]) => {
             bail!("`cargo xtask {command}` does not know `{unknown}`")
         }
         _ => bail!("`{command}` is no command; `cargo xtask help` lists them"),
@@ -153,6 +162,14 @@ mod tests {
     }
 
     #[test]
+    fn a_command_for_postgres_goes_through_untouched() {
+        let request = parsed("postgres -- cargo test -- --nocapture").unwrap();
+        let words = ["cargo", "test", "--", "--nocapture"].map(str::to_owned);
+        assert_eq!(request, Request::Postgres(words.to_vec()));
+        assert_eq!(parsed("postgres").unwrap(), Request::Postgres(Vec::new()));
+    }
+
+    #[test]
     fn steps_are_named_in_either_form() {
         let request = parsed("test --only tidy,format --only clippy --keep-going").unwrap();
         let Request::Test(options) = request else {
@@ -179,6 +196,8 @@ mod tests {
             "types --chek",
             "tset",
             "test --only",
+            "postgres psql",
+            "postgres --",
         ] {
             assert!(parsed(line).is_err(), "`{line}` was accepted");
         }

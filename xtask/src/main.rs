@@ -13,7 +13,9 @@ mod agents;
 mod arguments;
 mod browser;
 mod fingerprint;
+mod packages;
 mod places;
+mod postgres;
 mod processes;
 mod run;
 mod screen;
@@ -53,6 +55,7 @@ fn carry_out(request: &Request) -> anyhow::Result<bool> {
         Request::Web => web::build(&places)?,
         Request::Types { check: false } => types::write(&places)?,
         Request::Types { check: true } => types::check(&places)?,
+        Request::Postgres(command) => postgres::run(&places, command)?,
         Request::Tidy => return tidy::run(&places),
     }
     Ok(true)

@@ -9,8 +9,11 @@
 //!
 //! It must not decide what a failed program means; callers do.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -26,13 +29,16 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(8);
 const TERM_GRACE: Duration = Duration::from_secs(3);
 
 /// How often we look whether processes have gone.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A compiler cache starts its server on first use and shares it with everything else on the machine: ending
 /// it is not ours to do.
 const SHARED_SERVERS: [&str; 1] = ["sccache"];
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Folders of ours that go when we are interrupted, after the processes that use them.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// A process below us.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +116,14 @@ pub(crate) fn guard() -> anyhow::Result<()> {
             for signal in signals.forever() {
                 INTERRUPTED.store(true, Ordering::SeqCst);
                 end(&below_us(), TERM_GRACE);
+                for folder in FOLDERS
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .iter()
+                {
+                    // What cannot be removed is left to whoever cleans temporary folders.
+                    let _ = std::fs::remove_dir_all(folder);
+                }
                 // Ends this process as the signal would have, so that a calling shell sees why.
                 if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
                     crate::screen::complain(&anyhow::Error::from(error));
@@ -120,8 +134,14 @@ pub(crate) fn guard() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// From here on this folder goes when we are interrupted. Its owner removes it otherwise.
+pub(crate) fn remove_when_interrupted(folder: PathBuf) {
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    folders.insert(folder);
+}
+
 /// After an interruption the signal thread ends the process; until it has, no further step may start.
-fn wait_if_interrupted() {
+pub(crate) fn wait_if_interrupted() {
     while INTERRUPTED.load(Ordering::SeqCst) {
         std::thread::park();
     }
@@ -158,7 +178,7 @@ fn end(processes: &[Leftover], grace: Duration) {
     }
 }
 
-fn signal(pid: i32, signal: Signal) {
+pub(crate) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         // A process that has gone in the meantime is what we want.
         let _ = rustix::process::kill_process(pid, signal);
@@ -169,7 +189,7 @@ fn signal(pid: i32, signal: Signal) {
     clippy::disallowed_methods,
     reason = "the kernel tells nobody when a grandchild ends; looking again is the only way"
 )]
-fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 

@@ -13,7 +13,7 @@ use crate::arguments::TestOptions;
 use crate::places::Places;
 use crate::steps::{self, Step};
 use crate::stopwatch::Stopwatch;
-use crate::{agents, browser, processes, screen, tidy, tools, types, web};
+use crate::{agents, browser, postgres, processes, screen, tidy, tools, types, web};
 
 /// Cases per property test under `--long`; sixteen times proptest's own default.
 const LONG_PROPERTY_CASES: &str = "4096";
@@ -42,6 +42,9 @@ fn all_steps<'a>(places: &'a Places, options: &'a TestOptions) -> Vec<Step<'a>> 
         ),
         Step::new("browser", "a browser for the browser tests", || {
             browser::find_or_install().map(report)
+        }),
+        Step::new("postgres", "a PostgreSQL for the tests", || {
+            postgres::available().map(|found| screen::line(&found))
         }),
     ];
     steps.extend(source_checks(places));
@@ -125,7 +128,9 @@ fn web_checks(places: &Places) -> Vec<Step<'_>> {
 /// nextest when it is installed, since it is faster and names tests that hang; else Cargo's own runner. Both
 /// must pass, so no test may depend on having a process to itself.
 fn rust_tests(places: &Places, options: &TestOptions) -> anyhow::Result<()> {
+    let database = postgres::for_tests()?;
     let mut command = cargo_for_tests(places, options);
+    command.env(postgres::VARIABLE, &database.url);
     if processes::succeeds(cargo(places).args(["nextest", "--version"])) {
         command.args(["nextest", "run", "--workspace"]);
     } else {
@@ -141,7 +146,9 @@ fn browser_tests(places: &Places, options: &TestOptions) -> anyhow::Result<()> {
     let browser = browser::find_or_install()?;
     // Built the way the Rust tests build it: the same features, hence the same files and no second compilation.
     processes::run(cargo(places).args(["test", "--workspace", "--no-run", "--quiet"]))?;
+    let database = postgres::for_tests()?;
     let mut npm = web::npm(places);
+    npm.env(postgres::VARIABLE, &database.url);
     npm.args(["run", "e2e"]);
     if options.long {
         npm.args(["--", "--repeat-each=3"]);
@@ -202,6 +209,6 @@ fn without_personal_git(command: &mut Command) {
         .env("GIT_CONFIG_NOSYSTEM", "1");
 }
 
-fn report(browser: PathBuf) {
-    screen::line(&browser.display().to_string());
+fn report(found: PathBuf) {
+    screen::line(&found.display().to_string());
 }
