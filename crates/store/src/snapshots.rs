@@ -4,6 +4,7 @@
 //! then the greater id. Nothing ever looks past the newest row for details. A write that is not newer than the pair's
 //! current row is skipped, so a slow observation cannot undo a fast one.
 
+use crate::dialect;
 use crate::error::Result;
 use crate::row::Row;
 use crate::sql::{Link, sql, sql_in};
@@ -50,6 +51,7 @@ pub enum RecordOutcome {
 pub async fn record(link: &mut Link, snapshot: &GitSnapshot) -> Result<RecordOutcome> {
     let repository = normalised_repository(snapshot.status.repository_name.as_deref());
     let at = snapshot.status.timestamp;
+    hold_environment(link, &snapshot.environment_id).await?;
     let newest = sql(
         "SELECT max(created_at) AS newest FROM task_session_git_snapshots
                       WHERE task_environment_id = $1 AND repository_name = $2",
@@ -85,6 +87,15 @@ pub async fn record(link: &mut Link, snapshot: &GitSnapshot) -> Result<RecordOut
     .await?;
     insert(link, snapshot, repository).await?;
     Ok(RecordOutcome::Recorded)
+}
+
+/// Locks the environment's row, so that two writers of the same pair cannot both see the same newest row (ENV-05,
+/// ENV-06). The one-writer lock already keeps our own writers apart; this one holds whoever else writes, too.
+async fn hold_environment(link: &mut Link, id: &EnvironmentId) -> Result<()> {
+    let query = sql("SELECT id FROM task_environments WHERE id = $1");
+    let query = query.and(dialect::for_update(&link.engine));
+    link.maybe(query.bind(id)).await?;
+    Ok(())
 }
 
 async fn insert(link: &mut Link, snapshot: &GitSnapshot, repository: &str) -> Result<()> {
