@@ -21,6 +21,11 @@ pub const RECOVERY_ACTIONS: usize = 3;
 pub const ID_BYTES: usize = 256;
 /// A pull request's address in bytes. Overflow: refuse at the edge.
 pub const PULL_REQUEST_URL_BYTES: usize = 2_048;
+/// A pull request's title in UTF-8 bytes: twice what forges take, since one line shows it. Overflow: cut.
+pub const PULL_REQUEST_TITLE_BYTES: usize = 512;
+/// A branch a forge names, in UTF-8 bytes: Git keeps branches as files, and their systems end near here. Overflow:
+/// refuse at the edge, because a cut name is another branch.
+pub const BRANCH_NAME_BYTES: usize = 1_024;
 /// One serialised summary (SUM-03). The worst case is computed to stay under 5,000 bytes; a property test holds it.
 pub const SUMMARY_BYTES: usize = 6 * 1024;
 /// The subagent count a summary shows. Overflow: shown as this number.

@@ -129,6 +129,8 @@ ids! {
     AgentProfileId,
     /// One observation of one repository of one environment.
     SnapshotId,
+    /// A pull request that is linked to a task.
+    PullRequestId,
 }
 
 impl MessageId {

@@ -18,6 +18,7 @@ pub mod event;
 pub mod git;
 pub mod ids;
 pub mod message;
+pub mod pull_request;
 pub mod row_state;
 pub mod session;
 pub mod summary;

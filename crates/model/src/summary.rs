@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::error::{ActiveError, words};
 use crate::git::GitTotals;
 use crate::ids::SessionId;
+use crate::pull_request::forge_text::PullRequestUrl;
 use crate::session::{Activity, SessionState};
 use serde::{Deserialize, Serialize};
 
@@ -110,16 +111,17 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(export))]
 pub struct PullRequestSummary {
-    /// All linked ones.
+    /// All linked ones, merged and closed ones too.
     pub count: u32,
-    /// Open ones, drafts included.
+    /// Open ones, drafts included: the active ones.
     pub open_count: u32,
-    /// The state of the representative.
+    /// The state of the representative: the first of them by urgency, then by number.
     pub aggregate_state: AggregateState,
-    /// Number of the one that gave the state.
-    pub number: i64,
-    /// Its address: http or https, at most `bounds::PULL_REQUEST_URL_BYTES`.
-    pub url: String,
+    /// Number of the representative.
+    pub number: u32,
+    /// Its address: http or https, percent-encoded, at most `bounds::PULL_REQUEST_URL_BYTES`.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
+    pub url: PullRequestUrl,
     /// Whether auto-fix is on for any active linked pull request.
     pub auto_fix: bool,
     /// Whether auto-merge is on for any active linked pull request.
