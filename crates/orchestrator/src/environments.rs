@@ -10,8 +10,9 @@ use crate::orchestrator::Orchestrator;
 use agentctl::git_monitor::WatchedRepository;
 use git::Git;
 use git::error::GitError;
+use model::clock::Timestamp;
 use model::environment::{Environment, EnvironmentRepository, EnvironmentState};
-use model::error::ErrorCategory;
+use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
 use model::ids::{EnvironmentId, EnvironmentRepositoryId, TaskId, TaskRepositoryId};
 use model::task::{Task, TaskRepository};
@@ -36,6 +37,14 @@ impl StartFailure {
             category,
             text: text.into(),
             task_repository_id: None,
+        }
+    }
+
+    /// The error of the session or task `owner` that this failure becomes.
+    pub(crate) fn record(&self, owner: &str, at: Timestamp) -> ActiveError {
+        ActiveError {
+            task_repository_id: self.task_repository_id.clone(),
+            ..ActiveError::record(owner, at, &self.text, self.category)
         }
     }
 

@@ -11,7 +11,7 @@ use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use model::agent::AgentProfile;
 use model::environment::{Environment, EnvironmentState};
-use model::error::{ActiveError, ErrorCategory};
+use model::error::ErrorCategory;
 use model::event::TaskChange;
 use model::ids::{AgentProfileId, EnvironmentId, MessageId, SessionId, TaskId, WorkspaceId};
 use model::session::Session;
@@ -118,6 +118,12 @@ impl Orchestrator {
         if task.state != TaskState::Scheduling || task.archived_at.is_some() {
             // A person decided otherwise meanwhile.
             tasks::set_launch_intent(&mut tx, task_id, None).await?;
+            if task.state == TaskState::Scheduling {
+                let now = tx.now();
+                tasks::set_state(&mut tx, task_id, TaskState::Todo, now).await?;
+                tx.touch(task_id);
+                emit::task(&mut tx, task_id, TaskChange::Updated).await?;
+            }
             return Ok(self.commit(tx).await?);
         }
         let wanted = intent.agent_profile_id.as_ref();
@@ -159,15 +165,15 @@ impl Orchestrator {
     ) -> store::error::Result<()> {
         let mut tx = self.inner.store.write().await?;
         let now = tx.now();
-        let error = ActiveError {
-            task_repository_id: failure.task_repository_id.clone(),
-            ..ActiveError::record(task_id.as_str(), now, &failure.text, failure.category)
-        };
         tracing::warn!(task = %task_id, category = failure.category.as_str(), "a launch failed");
-        tasks::set_launch_error(&mut tx, task_id, Some(&error)).await?;
-        if tasks::get(&mut tx, task_id).await?.state == TaskState::Scheduling {
-            tasks::set_state(&mut tx, task_id, TaskState::Todo, now).await?;
+        if tasks::get(&mut tx, task_id).await?.state != TaskState::Scheduling {
+            // A person finished the task, or started an agent by hand, meanwhile: nobody waits for this launch.
+            tasks::set_launch_intent(&mut tx, task_id, None).await?;
+            return self.commit(tx).await;
         }
+        let error = failure.record(task_id.as_str(), now);
+        tasks::set_launch_error(&mut tx, task_id, Some(&error)).await?;
+        tasks::set_state(&mut tx, task_id, TaskState::Todo, now).await?;
         tx.touch(task_id);
         emit::task(&mut tx, task_id, TaskChange::Updated).await?;
         self.commit(tx).await

@@ -32,4 +32,5 @@ pub mod sessions;
 pub mod suggestions;
 pub mod tasks;
 pub(crate) mod turns;
+pub(crate) mod unread;
 pub mod workspaces;

@@ -10,9 +10,10 @@ use model::event::TaskChange;
 use model::ids::{SessionId, TaskId};
 use model::session::{Session, SessionState};
 use model::task::{Task, TaskState};
+use std::path::Path;
 use store::tasks::LaunchIntent;
 use store::tx::WriteTx;
-use store::{sessions, tasks, workspaces};
+use store::{repositories, sessions, tasks, workspaces};
 
 impl Orchestrator {
     /// Dismisses a session's error by its stamp. A stamp that is not current succeeds without effect; a launch
@@ -74,7 +75,7 @@ impl Orchestrator {
             ));
         }
         match action {
-            RecoveryAction::MarkReviewDone => self.finish_on_last_step(tx, &task).await,
+            RecoveryAction::MarkReviewDone => self.finish_on_last_step(tx, &task, &error).await,
             RecoveryAction::RetryDefault => self.retry(tx, &task, &error, None).await,
             RecoveryAction::PickBaseBranch => {
                 let branch = base_branch
@@ -86,13 +87,24 @@ impl Orchestrator {
         }
     }
 
-    async fn finish_on_last_step(&self, mut tx: WriteTx, task: &Task) -> Result<()> {
+    /// Moves the task to its last step; the error that it was about is over, whoever owns it.
+    async fn finish_on_last_step(
+        &self,
+        mut tx: WriteTx,
+        task: &Task,
+        error: &ActiveError,
+    ) -> Result<()> {
         let workflow = workspaces::workflow(&mut tx, &task.workflow_id).await?;
         let last = workflow.as_ref().and_then(|workflow| workflow.last_step());
         let last = last.ok_or(CommandError::NotFound("step"))?;
         let now = tx.now();
         tasks::move_to(&mut tx, &task.id, &last.id, None, now).await?;
         tasks::set_launch_error(&mut tx, &task.id, None).await?;
+        if let Some(session_id) = &error.session_id {
+            let stamp = Some(error.stamp.as_str());
+            sessions::clear_error(&mut tx, session_id, stamp, "recovery", now).await?;
+            emit::session(&mut tx, session_id).await?;
+        }
         tasks::raise_activity(&mut tx, &task.id, now).await?;
         self.finish_task(tx, &task.id, TaskChange::Moved)
             .await
@@ -118,11 +130,19 @@ impl Orchestrator {
             tasks::set_base(&mut tx, &repository.id, branch).await?;
         }
         tx.touch(&task.id);
-        if error.category.as_deref() == Some(ErrorCategory::WorkspaceMissing.as_str()) {
-            // The folder is gone, and what was in no commit with it: the work goes on in a new worktree.
-            self.commit(tx).await?;
-            self.replace_missing_environments(task).await;
-            tx = self.inner.store.write().await?;
+        match error.category.as_deref().and_then(ErrorCategory::parse) {
+            Some(ErrorCategory::WorkspaceMissing) => {
+                // The folder is gone, and what was in no commit with it: the work goes on in a new worktree.
+                self.commit(tx).await?;
+                self.replace_missing_environments(task).await;
+                tx = self.inner.store.write().await?;
+            }
+            Some(ErrorCategory::BaseBranchMissing) if branch.is_none() => {
+                self.commit(tx).await?;
+                self.find_default_anew(task, error).await?;
+                tx = self.inner.store.write().await?;
+            }
+            _ => {}
         }
         match &error.session_id {
             Some(session_id) => self.retry_session(tx, session_id).await,
@@ -130,10 +150,41 @@ impl Orchestrator {
         }
     }
 
+    /// The branch that was the failed repository's default when it was registered may have been renamed since: then
+    /// trying again on it would only fail again.
+    async fn find_default_anew(&self, task: &Task, error: &ActiveError) -> Result<()> {
+        let failed = task
+            .repositories
+            .iter()
+            .find(|of| Some(&of.id) == error.task_repository_id.as_ref());
+        let Some(of) = failed else { return Ok(()) };
+        let repository = {
+            let mut tx = self.inner.store.read().await?;
+            repositories::get(&mut tx, &of.repository_id).await?
+        };
+        let Some(repository) = repository else {
+            return Ok(());
+        };
+        let path = Path::new(&repository.path);
+        let recorded = repository.default_branch.as_deref();
+        let git = &self.inner.git;
+        if recorded.is_none() || git.resolve_base(path, recorded).await.is_ok() {
+            return Ok(());
+        }
+        // Without one the launch says so, and offers to pick another.
+        let Ok(present) = git.resolve_base(path, None).await else {
+            return Ok(());
+        };
+        let default = Some(present.branch.as_str());
+        self.update_repository(&repository.id, None, default)
+            .await
+            .map(drop)
+    }
+
     /// Forgets environments of the task whose folder is not there any more; the branches stay.
     async fn replace_missing_environments(&self, task: &Task) {
         for environment in &task.environments {
-            if !std::path::Path::new(&environment.path).is_dir() {
+            if !Path::new(&environment.path).is_dir() {
                 self.remove_environment(environment).await;
             }
         }

@@ -7,6 +7,7 @@
 use crate::emit;
 use crate::orchestrator::Orchestrator;
 use crate::turns as turn_rules;
+use crate::unread::is_unreadable;
 use agentctl::leftover::end_leftover_group;
 use agentctl::process::ProcessIdentity;
 use model::environment::EnvironmentState;
@@ -50,7 +51,16 @@ impl Orchestrator {
             recovery::sessions(&mut tx).await?
         };
         for session in &unfinished {
-            self.recover_session(&session.session_id).await?;
+            match self.recover_session(&session.session_id).await {
+                Err(error) if is_unreadable(&error) => {
+                    // One damaged row must not keep the server from starting, nor its task from coming to rest.
+                    tracing::error!(session = %session.session_id, %error, "a session could not be read; it is recovered unread");
+                    let outcome = TurnOutcome::Interrupted;
+                    self.clean_up_unread(&session.session_id, &session.task_id, outcome, None)
+                        .await?;
+                }
+                other => other?,
+            }
             done.sessions += 1;
         }
         let stuck = {

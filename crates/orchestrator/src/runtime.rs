@@ -25,6 +25,7 @@ mod tool_call;
 mod tools;
 
 use crate::appender::patiently;
+use crate::environments::StartFailure;
 use crate::orchestrator::Orchestrator;
 use crate::runtime::live::{Live, OpenTurn};
 use crate::runtime::pokes::{Handle, Poke};
@@ -34,6 +35,7 @@ use futures_util::future::BoxFuture;
 use model::bounds;
 use model::ids::{SessionId, TaskId};
 use model::session::Session;
+use model::turn::TurnOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::error::StoreError;
@@ -229,5 +231,41 @@ impl Runtime {
                 None
             }
         }
+    }
+
+    /// As [`Runtime::persist`], for what must be true afterwards whatever the session's row says: when it cannot be
+    /// read the cleaning up goes on unread, with this outcome and error; when it is gone there is nothing to do
+    /// (ERR-08).
+    pub(crate) async fn persist_ending<'a, T>(
+        &self,
+        what: &'static str,
+        outcome: TurnOutcome,
+        failure: Option<&StartFailure>,
+        attempt: impl Fn() -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
+    ) -> Option<T> {
+        let error = match patiently(&self.o.inner.shutdown, &attempt).await {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        if matches!(error, StoreError::NotFound { .. }) {
+            tracing::info!(session = %self.session_id, what, "a session that is gone needs no cleaning up");
+            return None;
+        }
+        {
+            let cause = &error as &dyn std::error::Error;
+            tracing::error!(session = %self.session_id, what, error = cause, "a session could not be read; it is cleaned up unread");
+        }
+        let active = failure
+            .map(|failure| failure.record(self.session_id.as_str(), self.o.inner.store.now()));
+        self.persist(what, || {
+            Box::pin(self.o.clean_up_unread(
+                &self.session_id,
+                &self.task_id,
+                outcome,
+                active.as_ref(),
+            ))
+        })
+        .await;
+        None
     }
 }

@@ -1,6 +1,7 @@
 //! Every way a turn ends, and every way a process does.
 
 use crate::emit;
+use crate::environments::StartFailure;
 use crate::runtime::Runtime;
 use crate::runtime::pokes::Poke;
 use crate::runtime::start::of_agent;
@@ -8,7 +9,7 @@ use crate::turns as turn_rules;
 use agentctl::error::AgentError;
 use agentctl::event::{AgentExit, AgentStatus, PromptEnd, StopReason, TextKind};
 use model::bounds;
-use model::error::{ActiveError, ErrorCategory};
+use model::error::ErrorCategory;
 use model::git::SnapshotTrigger;
 use model::ids::TurnId;
 use model::message::RequestStatus;
@@ -20,7 +21,7 @@ use store::{executions, segments, sessions, tasks, turns};
 /// How a turn ends.
 pub(super) struct Ending {
     outcome: TurnOutcome,
-    error: Option<(ErrorCategory, String)>,
+    error: Option<StartFailure>,
     /// Whether the queue goes on; after a failure it waits for a person.
     queue_goes_on: bool,
     /// The agent answered the prompt, so it had reached it.
@@ -37,10 +38,10 @@ impl Ending {
         }
     }
 
-    const fn failed(category: ErrorCategory, text: String) -> Self {
+    fn failed(category: ErrorCategory, text: impl Into<String>) -> Self {
         Self {
             outcome: TurnOutcome::Failed,
-            error: Some((category, text)),
+            error: Some(StartFailure::new(category, text)),
             queue_goes_on: false,
             replied: false,
         }
@@ -79,10 +80,9 @@ impl Runtime {
         let ending = match end.stop_reason {
             StopReason::Cancelled => Ending::plain(TurnOutcome::Cancelled),
             _ if cancelling => Ending::plain(TurnOutcome::Cancelled),
-            StopReason::Refusal => Ending::failed(
-                ErrorCategory::AgentRefused,
-                "the agent declined to go on".to_owned(),
-            ),
+            StopReason::Refusal => {
+                Ending::failed(ErrorCategory::AgentRefused, "the agent declined to go on")
+            }
             reason => {
                 self.note_ending(&reason, silent).await;
                 Ending::plain(TurnOutcome::Completed)
@@ -132,7 +132,7 @@ impl Runtime {
             self.withdraw_tickets();
         }
         let next = self
-            .persist("turn end", || {
+            .persist_ending("turn end", ending.outcome, ending.error.as_ref(), || {
                 Box::pin(async {
                     let mut tx = self.o.inner.store.write().await?;
                     let now = tx.now();
@@ -141,9 +141,8 @@ impl Runtime {
                         emit::message_updated(&mut tx, &message_id).await?;
                     }
                     match &ending.error {
-                        Some((category, text)) => {
-                            let error =
-                                ActiveError::record(self.session_id.as_str(), now, text, *category);
+                        Some(failure) => {
+                            let error = failure.record(self.session_id.as_str(), now);
                             sessions::set_error(&mut tx, &self.session_id, &error).await?;
                         }
                         None if ending.outcome == TurnOutcome::Completed => {
@@ -239,7 +238,7 @@ impl Runtime {
     /// The hand-off ended without a last event; nothing more can come.
     pub(super) async fn on_gone(&mut self) {
         if self.turn.is_some() {
-            let text = "the connection to the agent was lost".to_owned();
+            let text = "the connection to the agent was lost";
             self.handle.has_process.store(false, Ordering::SeqCst);
             self.finish_turn(Ending::failed(ErrorCategory::AgentExited, text))
                 .await;
@@ -254,7 +253,7 @@ impl Runtime {
         self.deliver_answers().await;
         // A stopped server is no decision about the session: opening it afterwards resumes it.
         let idle = asked && live.resumable && !self.o.inner.shutdown.is_cancelled();
-        self.persist("process end", || {
+        self.persist_ending("process end", TurnOutcome::Interrupted, None, || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 executions::remove(&mut tx, &self.session_id).await?;

@@ -13,7 +13,7 @@ use agentctl::handoff::AgentEvents;
 use agentctl::process::AgentCommand;
 use model::agent::{AgentChoice, AgentProfile, DEMO_COMMAND};
 use model::environment::Environment;
-use model::error::{ActiveError, ErrorCategory};
+use model::error::ErrorCategory;
 use model::ids::{ExecutionId, TurnId};
 use model::message::{Author, MessageType};
 use model::session::{Session, SessionState};
@@ -138,18 +138,18 @@ impl Runtime {
             let category = failure.category.as_str();
             tracing::warn!(session = %self.session_id, category, "an agent could not be started");
         }
-        self.persist("failed start", || {
+        let outcome = if failure.is_some() {
+            TurnOutcome::Failed
+        } else {
+            TurnOutcome::Cancelled
+        };
+        self.persist_ending("failed start", outcome, failure.as_ref(), || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 let now = tx.now();
                 if let Some(turn_id) = lifecycle {
                     turns::complete(&mut tx, turn_id, TurnOutcome::Failed, now).await?;
                 }
-                let outcome = if failure.is_some() {
-                    TurnOutcome::Failed
-                } else {
-                    TurnOutcome::Cancelled
-                };
                 if let Some(turn) = turns::open(&mut tx, &self.session_id).await? {
                     turns::complete(&mut tx, &turn.id, outcome, now).await?;
                     emit::turn_completed(&mut tx, &turn.id).await?;
@@ -158,15 +158,7 @@ impl Runtime {
                 sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
                 executions::remove(&mut tx, &self.session_id).await?;
                 if let Some(failure) = &failure {
-                    let error = ActiveError {
-                        task_repository_id: failure.task_repository_id.clone(),
-                        ..ActiveError::record(
-                            self.session_id.as_str(),
-                            now,
-                            &failure.text,
-                            failure.category,
-                        )
-                    };
+                    let error = failure.record(self.session_id.as_str(), now);
                     sessions::set_error(&mut tx, &self.session_id, &error).await?;
                 }
                 turn_rules::rest(&mut tx, &self.session_id).await?;
