@@ -21,6 +21,8 @@ pub mod executions;
 pub mod instance;
 pub mod messages;
 pub(crate) mod migrations;
+#[cfg(feature = "faults")]
+pub mod faults;
 pub mod open;
 pub mod profiles;
 pub mod recovery;

@@ -25,6 +25,8 @@ struct Inner {
     pools: Pools,
     clock: Arc<dyn Clock>,
     statements: Arc<AtomicU64>,
+    #[cfg(feature = "faults")]
+    faults: crate::faults::Faults,
 }
 
 pub(crate) enum Pools {
@@ -101,6 +103,8 @@ impl Store {
                 pools,
                 clock,
                 statements: Arc::default(),
+                #[cfg(feature = "faults")]
+                faults: crate::faults::Faults::default(),
             }),
         }
     }
@@ -166,11 +170,26 @@ impl Store {
         }
     }
 
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.inner.pools
+    }
+
     pub(crate) fn link(&self, engine: Engine) -> Link {
         Link {
             engine,
             statements: Arc::clone(&self.inner.statements),
+            #[cfg(feature = "faults")]
+            faults: self.inner.faults.clone(),
+            #[cfg(feature = "faults")]
+            point: crate::faults::FaultPoint::ReadStatement,
         }
+    }
+
+    /// Where tests make this store fail or wait.
+    #[cfg(feature = "faults")]
+    #[must_use]
+    pub fn faults(&self) -> &crate::faults::Faults {
+        &self.inner.faults
     }
 
     pub(crate) async fn begin_write(&self) -> Result<(Engine, OwnedMutexGuard<()>)> {

@@ -204,8 +204,12 @@ impl Link {
     /// # Errors
     /// Whatever the engine says, as [`crate::error::StoreError`].
     pub async fn execute(&mut self, statement: Statement) -> Result<u64> {
-        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.count().await?;
         let text = statement.text.into_owned();
+    #[cfg(feature = "faults")]
+    pub(crate) faults: crate::faults::Faults,
+    #[cfg(feature = "faults")]
+    pub(crate) point: crate::faults::FaultPoint,
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => bound!(statement.values, text)
                 .execute(&mut **tx)
@@ -223,7 +227,15 @@ impl Link {
     /// # Errors
     /// Whatever the engine says.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
+    /// Every statement passes here before it reaches the engine.
+    async fn count(&self) -> Result<()> {
         self.statements.fetch_add(1, Ordering::Relaxed);
+        #[cfg(feature = "faults")]
+        self.faults.pass(self.point).await?;
+        Ok(())
+    }
+
+        self.count().await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => {
@@ -242,7 +254,7 @@ impl Link {
     /// # Errors
     /// Whatever the engine says.
     pub async fn maybe(&mut self, statement: Statement) -> Result<Option<Row>> {
-        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.count().await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => bound!(statement.values, text)

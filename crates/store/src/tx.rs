@@ -9,6 +9,8 @@
 //! transaction only by committing it.
 
 use crate::error::Result;
+#[cfg(feature = "faults")]
+use crate::faults::FaultPoint;
 use crate::open::Store;
 use crate::sql::{Engine, Link, sql};
 use model::clock::Timestamp;
@@ -101,11 +103,15 @@ impl WriteTx {
             let mark = sql("UPDATE tasks SET authority_seq = authority_seq + 1 WHERE id = $1");
             self.link.execute(mark.bind(task_id)).await?;
         }
+        #[cfg(feature = "faults")]
+        self.link.faults.pass(FaultPoint::BeforeCommit).await?;
         match self.link.engine {
             Engine::Sqlite(tx) => tx.commit().await?,
             Engine::Postgres(tx) => tx.commit().await?,
         }
         drop(self.turn);
+        #[cfg(feature = "faults")]
+        self.link.faults.pass(FaultPoint::AfterCommit).await?;
         Ok(Committed {
             events: self.events,
             touched: self.touched.into_iter().collect(),
@@ -132,8 +138,13 @@ impl Store {
     /// # Errors
     /// `Busy` when another process holds the lock too long, or whatever the engine says.
     pub async fn write(&self) -> Result<WriteTx> {
+        #[cfg(feature = "faults")]
+        self.faults().pass(FaultPoint::BeginWrite).await?;
         let (engine, turn) = self.begin_write().await?;
-        Ok(WriteTx::new(self.link(engine), turn, self.now()))
+        let link = self.link(engine);
+        #[cfg(feature = "faults")]
+        let link = link.at(FaultPoint::WriteStatement);
+        Ok(WriteTx::new(link, turn, self.now()))
     }
 
     /// Begins a read transaction over one snapshot.
@@ -141,6 +152,8 @@ impl Store {
     /// # Errors
     /// Whatever the engine says.
     pub async fn read(&self) -> Result<ReadTx> {
+        #[cfg(feature = "faults")]
+        self.faults().pass(FaultPoint::BeginRead).await?;
         let engine = self.begin_read().await?;
         Ok(ReadTx::new(self.link(engine)))
     }
