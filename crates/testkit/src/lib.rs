@@ -14,6 +14,7 @@
 pub mod client;
 pub mod http;
 pub mod in_process;
+pub mod postgres;
 pub mod recorder;
 pub mod repository;
 pub mod server;

@@ -1,5 +1,6 @@
-//! Throwaway stores on real files, and a clock that a test moves.
+//! Throwaway stores on real databases, and a clock that a test moves.
 
+use crate::postgres::Database;
 use ::store::open::Store;
 use anyhow::Result;
 use model::clock::{Clock, NeverBack, Timestamp};
@@ -43,29 +44,99 @@ impl ManualClock {
     }
 }
 
-/// A migrated store in a folder that goes with this value.
+/// An engine that the store speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A file.
+    Sqlite,
+    /// A database of the server that tests are given.
+    Postgres,
+}
+
+impl Engine {
+    /// Itself: for [`crate::on_every_engine`], when a test makes its own world.
+    ///
+    /// # Errors
+    /// Never.
+    pub async fn on(engine: Self) -> Result<Self> {
+        Ok(engine)
+    }
+}
+
+/// Where a store keeps its rows; it goes with this value.
+enum Place {
+    Folder(TempDir),
+    Database(Database),
+}
+
+impl Place {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Result<Store> {
+        Ok(match self {
+            Self::Folder(dir) => Store::open_sqlite(&dir.path().join("test.db"), clock).await?,
+            Self::Database(database) => Store::open_postgres(database.url(), clock).await?,
+        })
+    }
+}
+
+/// A migrated store on a database that goes with this value.
 pub struct ThrowawayStore {
     /// The store.
     pub store: Store,
     /// Its clock.
     pub clock: ManualClock,
-    _dir: TempDir,
+    place: Place,
 }
 
 impl ThrowawayStore {
-    /// A new SQLite store.
+    /// A new store on this engine.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub async fn sqlite() -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("store-").tempdir()?;
+    pub async fn on(engine: Engine) -> Result<Self> {
+        let place = match engine {
+            Engine::Sqlite => Place::Folder(tempfile::Builder::new().prefix("store-").tempdir()?),
+            Engine::Postgres => Place::Database(Database::create().await?),
+        };
         let clock = ManualClock::default();
-        let store = Store::open_sqlite(&dir.path().join("test.db"), clock.handle()).await?;
+        let store = place.open(clock.handle()).await?;
         store.migrate().await?;
         Ok(Self {
             store,
             clock,
-            _dir: dir,
+            place,
         })
+    }
+
+    /// A new SQLite store.
+    ///
+    /// # Errors
+    /// As [`ThrowawayStore::on`].
+    pub async fn sqlite() -> Result<Self> {
+        Self::on(Engine::Sqlite).await
+    }
+
+    /// A new PostgreSQL store.
+    ///
+    /// # Errors
+    /// As [`ThrowawayStore::on`].
+    pub async fn postgres() -> Result<Self> {
+        Self::on(Engine::Postgres).await
+    }
+
+    /// Which engine it is on.
+    #[must_use]
+    pub const fn engine(&self) -> Engine {
+        match self.place {
+            Place::Folder(_) => Engine::Sqlite,
+            Place::Database(_) => Engine::Postgres,
+        }
+    }
+
+    /// A second store on the same database and clock, with connections of its own: what another process has.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open_again(&self) -> Result<Store> {
+        self.place.open(self.clock.handle()).await
     }
 }

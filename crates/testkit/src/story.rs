@@ -9,7 +9,7 @@
 pub mod look;
 pub mod transcript;
 
-use crate::store::ThrowawayStore;
+use crate::store::{Engine, ThrowawayStore};
 use crate::story::look::Look;
 use ::store::authority::{self, LoadedTask};
 use ::store::open::Store;
@@ -48,12 +48,28 @@ pub struct Story {
 }
 
 impl Story {
-    /// The beginning, on SQLite.
+    /// The beginning, on this engine.
     ///
     /// # Errors
     /// When the store cannot be made; so for every function here.
+    pub async fn on(engine: Engine) -> Result<Self> {
+        Self::begin(ThrowawayStore::on(engine).await?).await
+    }
+
+    /// The beginning, on SQLite.
+    ///
+    /// # Errors
+    /// As [`Story::on`].
     pub async fn sqlite() -> Result<Self> {
-        Self::begin(ThrowawayStore::sqlite().await?).await
+        Self::on(Engine::Sqlite).await
+    }
+
+    /// The beginning, on PostgreSQL.
+    ///
+    /// # Errors
+    /// As [`Story::on`].
+    pub async fn postgres() -> Result<Self> {
+        Self::on(Engine::Postgres).await
     }
 
     async fn begin(db: ThrowawayStore) -> Result<Self> {
@@ -343,14 +359,33 @@ impl Story {
 }
 
 /// Runs each named `async fn(Story) -> anyhow::Result<()>` of the calling module on every engine.
+///
+/// `on_every_engine!(crate::World => first, second)` gives the tests a `World` instead: any type, named by its whole
+/// path, with an `async fn on(Engine) -> anyhow::Result<Self>`. [`crate::store::Engine`] itself is one.
+///
+/// The engine is a part of each test's name: `messages::postgres::str_02_…`.
 #[macro_export]
 macro_rules! on_every_engine {
     ($($test:ident),+ $(,)?) => {
-        mod sqlite {
+        $crate::on_every_engine!($crate::story::Story => $($test),+);
+    };
+    ($world:ty => $($test:ident),+ $(,)?) => {
+        $crate::on_one_engine!(sqlite, Sqlite, $world, $($test),+);
+        $crate::on_one_engine!(postgres, Postgres, $world, $($test),+);
+    };
+}
+
+/// A part of [`on_every_engine`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! on_one_engine {
+    ($name:ident, $engine:ident, $world:ty, $($test:ident),+) => {
+        mod $name {
             $(
                 #[tokio::test]
                 async fn $test() -> anyhow::Result<()> {
-                    Box::pin(super::$test($crate::story::Story::sqlite().await?)).await
+                    let world = <$world>::on($crate::store::Engine::$engine).await?;
+                    Box::pin(super::$test(world)).await
                 }
             )+
         }
