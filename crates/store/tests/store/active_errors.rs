@@ -8,6 +8,7 @@ use model::ids::{SessionId, TaskId};
 use model::session::SessionState;
 use store::sql::sql;
 use store::{sessions, tasks};
+use testkit::store::Engine;
 use testkit::story::Story;
 
 testkit::on_every_engine!(
@@ -148,13 +149,17 @@ async fn err_07_a_malformed_launch_error_is_ignored(story: Story) -> Result<()> 
     let task = story.task().await?;
     let session = story.session(&task, None).await?;
     session_error(&story, &session, 5, "older").await?;
-    let damages = [
+    let mut damages = vec![
         sql("UPDATE tasks SET launch_error_stamp = NULL"),
         sql("UPDATE tasks SET launch_error_preview = NULL"),
         sql("UPDATE tasks SET launch_error_occurred_at = NULL"),
-        // SQLite keeps text in a column of integers; PostgreSQL would refuse it.
-        sql("UPDATE tasks SET launch_error_occurred_at = 'yesterday'"),
     ];
+    // SQLite keeps text in a column of integers; PostgreSQL refuses it.
+    if story.db.engine() == Engine::Sqlite {
+        damages.push(sql(
+            "UPDATE tasks SET launch_error_occurred_at = 'yesterday'",
+        ));
+    }
     for damage in damages {
         launch_error(&story, &task, 10, "launch").await?;
         assert_eq!(shown(&story, &task).await?, says("launch", None));
@@ -202,11 +207,11 @@ async fn err_07_a_malformed_session_error_is_ignored(story: Story) -> Result<()>
     );
     story.tamper(update).await?;
     assert_eq!(shown(&story, &task).await?, says("boom", Some(&session)));
-    story
-        .tamper(sql(
-            "UPDATE task_sessions SET error_occurred_at = 'yesterday'",
-        ))
-        .await?;
+    let damage = match story.db.engine() {
+        Engine::Sqlite => sql("UPDATE task_sessions SET error_occurred_at = 'yesterday'"),
+        Engine::Postgres => sql("UPDATE task_sessions SET error_occurred_at = NULL"),
+    };
+    story.tamper(damage).await?;
     assert_eq!(shown(&story, &task).await?, None);
     let mut tx = story.store().read().await?;
     assert_eq!(sessions::get(&mut tx, &session).await?.error, None);
