@@ -1,11 +1,12 @@
 //! What summaries are derived from: for a batch of tasks a constant number of statements, in the caller's snapshot,
-//! whatever the numbers of tasks, sessions, messages and repositories (PST-04).
+//! whatever the numbers of tasks, sessions, messages, repositories and pull requests (PST-04).
 //!
 //! Correlated seeks are used instead of windows over whole tables: each finds its one row by an index.
 
 use crate::active_errors;
 use crate::environments;
 use crate::error::Result;
+use crate::pull_requests;
 use crate::sessions::{current_turn, open, read_error};
 use crate::snapshots;
 use crate::sql::{Link, sql_in};
@@ -52,6 +53,7 @@ pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<LoadedTask>> {
     let mut sessions = load_sessions(link, ids).await?;
     let mut queued = load_queued(link, ids).await?;
     let mut environments = load_environments(link, ids).await?;
+    let mut pull_requests = pull_requests::authority(link, ids).await?;
     let mut stored = summaries::of_tasks(link, ids).await?;
     let mut loaded = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -66,6 +68,7 @@ pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<LoadedTask>> {
                 sessions: sessions.remove(&task_id).unwrap_or_default(),
                 queued_prompts: queued.remove(&task_id).unwrap_or(0),
                 environments: environments.remove(&task_id).unwrap_or_default(),
+                pull_requests: pull_requests.remove(&task_id).unwrap_or_default(),
             },
             stored: stored.remove(&task_id),
             task_id,

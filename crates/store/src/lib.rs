@@ -25,6 +25,7 @@ pub(crate) mod migrations;
 pub mod faults;
 pub mod open;
 pub mod profiles;
+pub mod pull_requests;
 pub mod recovery;
 pub mod repositories;
 pub mod requests;

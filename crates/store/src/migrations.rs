@@ -10,18 +10,32 @@ use sqlx::SqlStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 
 /// Number, name and text of each step for SQLite.
-const SQLITE: &[(i64, &str, &str)] = &[(
-    1,
-    "first shape",
-    include_str!("../migrations/sqlite/0001_first_shape.sql"),
-)];
+const SQLITE: &[(i64, &str, &str)] = &[
+    (
+        1,
+        "first shape",
+        include_str!("../migrations/sqlite/0001_first_shape.sql"),
+    ),
+    (
+        2,
+        "pull requests",
+        include_str!("../migrations/sqlite/0002_pull_requests.sql"),
+    ),
+];
 
 /// The same steps for PostgreSQL.
-const POSTGRES: &[(i64, &str, &str)] = &[(
-    1,
-    "first shape",
-    include_str!("../migrations/postgres/0001_first_shape.sql"),
-)];
+const POSTGRES: &[(i64, &str, &str)] = &[
+    (
+        1,
+        "first shape",
+        include_str!("../migrations/postgres/0001_first_shape.sql"),
+    ),
+    (
+        2,
+        "pull requests",
+        include_str!("../migrations/postgres/0002_pull_requests.sql"),
+    ),
+];
 
 fn migrator(steps: &[(i64, &'static str, &'static str)]) -> Migrator {
     let steps = steps.iter().map(|&(version, name, text)| {

@@ -113,7 +113,8 @@ bind_ids!(
     ExecutionId,
     InstanceId,
     AgentProfileId,
-    SnapshotId
+    SnapshotId,
+    PullRequestId
 );
 
 /// A statement with its bound values.
@@ -182,6 +183,10 @@ pub(crate) enum Engine {
 pub struct Link {
     pub(crate) engine: Engine,
     pub(crate) statements: Arc<AtomicU64>,
+    #[cfg(feature = "faults")]
+    pub(crate) faults: crate::faults::Faults,
+    #[cfg(feature = "faults")]
+    pub(crate) point: crate::faults::FaultPoint,
 }
 
 macro_rules! bound {
@@ -199,6 +204,14 @@ macro_rules! bound {
 }
 
 impl Link {
+    /// Every statement passes here before it reaches the engine.
+    async fn count(&self) -> Result<()> {
+        self.statements.fetch_add(1, Ordering::Relaxed);
+        #[cfg(feature = "faults")]
+        self.faults.pass(self.point).await?;
+        Ok(())
+    }
+
     /// Runs a statement and says how many rows it changed.
     ///
     /// # Errors
@@ -206,10 +219,6 @@ impl Link {
     pub async fn execute(&mut self, statement: Statement) -> Result<u64> {
         self.count().await?;
         let text = statement.text.into_owned();
-    #[cfg(feature = "faults")]
-    pub(crate) faults: crate::faults::Faults,
-    #[cfg(feature = "faults")]
-    pub(crate) point: crate::faults::FaultPoint,
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => bound!(statement.values, text)
                 .execute(&mut **tx)
@@ -227,14 +236,6 @@ impl Link {
     /// # Errors
     /// Whatever the engine says.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
-    /// Every statement passes here before it reaches the engine.
-    async fn count(&self) -> Result<()> {
-        self.statements.fetch_add(1, Ordering::Relaxed);
-        #[cfg(feature = "faults")]
-        self.faults.pass(self.point).await?;
-        Ok(())
-    }
-
         self.count().await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {

@@ -6,6 +6,8 @@ use model::error::ActiveError;
 use model::git::GitTotals;
 use model::ids::{EnvironmentId, SessionId, TurnId};
 use model::message::RequestStatus;
+use model::pull_request::forge_text::PullRequestUrl;
+use model::pull_request::{PullRequestOptions, Standing};
 use model::session::{Activity, SessionState};
 use model::summary::PendingAction;
 
@@ -24,6 +26,8 @@ pub struct TaskAuthority {
     pub queued_prompts: u32,
     /// The environments it binds, each once (GIT-03).
     pub environments: Vec<EnvironmentAuthority>,
+    /// Its linked pull requests, in any order.
+    pub pull_requests: Vec<PullRequestAuthority>,
 }
 
 /// A session's part.
@@ -74,4 +78,17 @@ pub struct EnvironmentAuthority {
 pub struct RepositoryAuthority {
     /// The totals of its current observation; absent when there is none, or none with a resolvable base.
     pub totals: Option<GitTotals>,
+}
+
+/// A pull request's part: neither its title nor its branches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequestAuthority {
+    /// Its number.
+    pub number: u32,
+    /// Its address.
+    pub url: PullRequestUrl,
+    /// The facts that decide its state.
+    pub standing: Standing,
+    /// Its switches; they count while it is open.
+    pub options: PullRequestOptions,
 }
