@@ -171,6 +171,12 @@ pub const PROJECTOR_REPEAT: Duration = Duration::from_millis(50);
 pub const PROJECTOR_SWEEP: Duration = Duration::from_secs(5);
 /// Attempts for one task before it is left to the next event or sweep (REC-03).
 pub const PROJECTOR_RETRIES: u32 = 3;
+/// How long one answer waits for the summaries that it doubts: well within what a client waits for a list. Overflow:
+/// the stored ones are shown, and the work goes on.
+pub const HYDRATION_WAIT: Duration = Duration::from_secs(2);
+/// Hydrations at once: there is one writer, so more would only wait for each other. Overflow: wait, then the stored
+/// summaries are shown and the tasks are poked.
+pub const HYDRATIONS: usize = 2;
 
 // ---- the gateway -------------------------------------------------------------------------------------------------
 

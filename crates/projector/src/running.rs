@@ -1,5 +1,7 @@
 //! The running projector: serves pokes, sweeps, and converges at start-up.
 
+pub mod hydrating;
+
 use crate::project::{self, Projected};
 use crate::schedule::Schedule;
 use model::bounds;
@@ -11,9 +13,10 @@ use std::time::Duration;
 use store::error::StoreError;
 use store::open::Store;
 use store::summaries::{self, UnusablePage};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// A handle to the projector; cloning it is cheap.
 #[derive(Clone)]
@@ -27,6 +30,10 @@ struct Inner {
     schedule: Mutex<Schedule>,
     poked: Notify,
     epoch: Instant,
+    /// Places for hydrations.
+    hydrations: Arc<Semaphore>,
+    /// Those under way: they end before the projector does.
+    hydrating: TaskTracker,
 }
 
 /// What start-up convergence did.
@@ -50,6 +57,8 @@ impl Projector {
             schedule: Mutex::default(),
             poked: Notify::new(),
             epoch: Instant::now(),
+            hydrations: Arc::new(Semaphore::new(bounds::HYDRATIONS)),
+            hydrating: TaskTracker::new(),
         };
         Self {
             inner: Arc::new(inner),
@@ -74,8 +83,14 @@ impl Projector {
         self.inner.poked.notify_one();
     }
 
-    /// Serves pokes and sweeps until `shutdown`.
+    /// Serves pokes and sweeps until `shutdown`, then lets hydrations end.
     pub async fn run(self, shutdown: CancellationToken) {
+        self.serve(&shutdown).await;
+        self.inner.hydrating.close();
+        self.inner.hydrating.wait().await;
+    }
+
+    async fn serve(&self, shutdown: &CancellationToken) {
         let mut sweep = tokio::time::interval(bounds::PROJECTOR_SWEEP);
         sweep.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -134,14 +149,21 @@ impl Projector {
         summaries::unusable(&mut tx, after, bounds::PROJECTOR_BATCH).await
     }
 
-    /// Projects these tasks now and gives their summaries: for lists that found them stale or missing (PEN-07).
+    /// Projects these tasks now and gives their summaries.
     pub async fn project(&self, ids: &[TaskId]) -> Projected {
         let mut all = Projected::default();
         for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
-            let one = project::project(&self.inner.store, &*self.inner.hub, chunk).await;
-            all.summaries.extend(one.summaries);
-            all.written += one.written;
-            all.failed.extend(one.failed);
+            all.absorb(project::project(&self.inner.store, &*self.inner.hub, chunk).await);
+        }
+        all
+    }
+
+    /// As [`Projector::project`], for tasks that lack their last milestone: it is looked for in the durable records
+    /// first, and never moved backward (SUM-10).
+    pub async fn rebuild(&self, ids: &[TaskId]) -> Projected {
+        let mut all = Projected::default();
+        for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
+            all.absorb(project::rebuild(&self.inner.store, &*self.inner.hub, chunk).await);
         }
         all
     }
@@ -154,24 +176,25 @@ impl Projector {
         let mut converged = Converged::default();
         let mut failed = BTreeSet::new();
         let mut last: Option<TaskId> = None;
+        // Before the stale ones: a projection alone would make a row usable without looking at the durable records.
         loop {
-            let ids = self.stale(last.as_ref()).await?;
-            let Some(end) = ids.last().cloned() else {
-                break;
-            };
-            converged.tasks += ids.len();
-            let projected = self.project(&ids).await;
+            let page = self.unusable(last.as_ref()).await?;
+            let Some(end) = page.last else { break };
+            converged.tasks += page.unusable.len();
+            let projected = self.rebuild(&page.unusable).await;
             converged.written += projected.written;
             failed.extend(projected.failed);
             last = Some(end);
         }
         last = None;
         loop {
-            let mut page = self.unusable(last.as_ref()).await?;
-            let Some(end) = page.last else { break };
-            page.unusable.retain(|id| !failed.contains(id));
-            converged.tasks += page.unusable.len();
-            let projected = self.project(&page.unusable).await;
+            let mut ids = self.stale(last.as_ref()).await?;
+            let Some(end) = ids.last().cloned() else {
+                break;
+            };
+            ids.retain(|id| !failed.contains(id));
+            converged.tasks += ids.len();
+            let projected = self.project(&ids).await;
             converged.written += projected.written;
             failed.extend(projected.failed);
             last = Some(end);

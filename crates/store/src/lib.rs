@@ -12,12 +12,14 @@
 //! Where to read next: [`authority`] for what a summary is derived from, [`messages`] for how a transcript is kept.
 
 pub(crate) mod active_errors;
+pub mod activity;
 pub mod auth;
 pub mod authority;
 pub(crate) mod dialect;
 pub mod environments;
 pub mod error;
 pub mod executions;
+pub mod hydration;
 pub mod instance;
 pub mod messages;
 pub(crate) mod migrations;

@@ -21,6 +21,11 @@ const SQLITE: &[(i64, &str, &str)] = &[
         "pull requests",
         include_str!("../migrations/sqlite/0002_pull_requests.sql"),
     ),
+    (
+        3,
+        "prompts",
+        include_str!("../migrations/sqlite/0003_prompts.sql"),
+    ),
 ];
 
 /// The same steps for PostgreSQL.
@@ -34,6 +39,11 @@ const POSTGRES: &[(i64, &str, &str)] = &[
         2,
         "pull requests",
         include_str!("../migrations/postgres/0002_pull_requests.sql"),
+    ),
+    (
+        3,
+        "prompts",
+        include_str!("../migrations/postgres/0003_prompts.sql"),
     ),
 ];
 

@@ -150,6 +150,30 @@ pub fn sql_in<'a>(text: &'static str, ids: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
+/// A statement over rows of values: `VALUES ({})` in `text` becomes `VALUES ($1, $2), ($3, $4), …`, bound to `rows`.
+/// There must be a row: no engine has a list of values without one.
+pub fn sql_rows<const COLUMNS: usize>(
+    text: &'static str,
+    rows: impl IntoIterator<Item = [Value; COLUMNS]>,
+) -> Statement {
+    let mut values = Vec::new();
+    let mut list = String::new();
+    for row in rows {
+        list.push_str(if values.is_empty() { "(" } else { ", (" });
+        for (column, value) in row.into_iter().enumerate() {
+            values.push(value);
+            let comma = if column == 0 { "" } else { ", " };
+            let _ = write!(list, "{comma}${}", values.len()); // a String takes every write
+        }
+        list.push(')');
+    }
+    debug_assert!(!values.is_empty(), "a list of rows has a row");
+    Statement {
+        text: Cow::Owned(text.replace("({})", &list)),
+        values,
+    }
+}
+
 impl Statement {
     /// A statement put together from fixed parts.
     pub fn joined(parts: &[&'static str]) -> Self {

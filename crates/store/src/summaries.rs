@@ -3,11 +3,11 @@
 use crate::dialect;
 use crate::error::Result;
 use crate::row::Row;
-use crate::sql::{Link, sql, sql_in};
+use crate::sql::{Link, Value, sql, sql_in, sql_rows};
 use model::clock::Timestamp;
 use model::ids::{TaskId, WorkspaceId};
-use model::summary::TaskStatusSummary;
-use std::collections::HashMap;
+use model::summary::{SummaryPayload, TaskStatusSummary};
+use std::collections::{HashMap, HashSet};
 
 /// What a compare-and-update did (PST-03).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,19 @@ pub(crate) fn read(row: &Row) -> Result<Option<TaskStatusSummary>> {
     }))
 }
 
+/// One summary to compare and store.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// The task.
+    pub task_id: &'a TaskId,
+    /// Its workspace.
+    pub workspace_id: &'a WorkspaceId,
+    /// The stored row that the caller saw; absent: none that could be read.
+    pub seen: Option<&'a TaskStatusSummary>,
+    /// What the row is to say.
+    pub payload: &'a SummaryPayload,
+}
+
 /// Stores `payload` as the task's summary if the stored row still has revision `seen` (nothing: no row) and means
 /// something else (`compare_and_update_task_status_summary`, PST-02, PST-03).
 ///
@@ -69,73 +82,155 @@ pub async fn compare_and_update(
     task_id: &TaskId,
     workspace_id: &WorkspaceId,
     seen: Option<&TaskStatusSummary>,
-    payload: &model::summary::SummaryPayload,
+    payload: &SummaryPayload,
     now: Timestamp,
 ) -> Result<CompareOutcome> {
-    let text = summary::semantic::json(payload);
-    if seen.is_some_and(|stored| summary::semantic::json(&stored.payload) == text) {
-        return Ok(CompareOutcome::Unchanged);
-    }
-    let row = match seen {
-        Some(stored) => {
-            let next = stored.revision.saturating_add(1);
-            replace(link, task_id, stored.revision, next, &text, now).await?
-        }
-        None => make(link, task_id, workspace_id, &text, now).await?,
+    let one = Comparison {
+        task_id,
+        workspace_id,
+        seen,
+        payload,
     };
-    let Some(row) = row else {
-        return Ok(CompareOutcome::Stale);
-    };
-    Ok(CompareOutcome::Written(Box::new(TaskStatusSummary {
-        revision: row.int("revision")?,
-        updated_at: now,
-        payload: payload.clone(),
-    })))
+    let mut outcomes = compare_and_update_all(link, &[one], now).await?;
+    Ok(outcomes.pop().unwrap_or(CompareOutcome::Stale)) // one outcome per comparison
 }
 
-/// Writes over the row of revision `seen`, if that is the one that is stored.
+/// [`compare_and_update`] for a batch of different tasks, in a constant number of statements (PST-04). The outcomes
+/// stand in the order of the comparisons; none depends on another.
+///
+/// # Errors
+/// As [`of_tasks`].
+pub async fn compare_and_update_all(
+    link: &mut Link,
+    comparisons: &[Comparison<'_>],
+    now: Timestamp,
+) -> Result<Vec<CompareOutcome>> {
+    let unseen = comparisons.iter().filter(|one| one.seen.is_none());
+    let present = revisions(link, &unseen.map(|one| one.task_id).collect::<Vec<_>>()).await?;
+    let mut replaced = Vec::new();
+    let mut made = Vec::new();
+    let mut unchanged = HashSet::new();
+    for one in comparisons {
+        let text = summary::semantic::json(one.payload);
+        match (one.seen, present.get(one.task_id)) {
+            (Some(seen), _) if summary::semantic::json(&seen.payload) == text => {
+                unchanged.insert(one.task_id);
+            }
+            (Some(seen), _) => {
+                replaced.push((one, seen.revision, seen.revision.saturating_add(1), text));
+            }
+            (None, None) => made.push((one, text)),
+            // One that can be read was made meanwhile, perhaps from newer authority, and stays.
+            (None, Some(Present { readable: true, .. })) => {}
+            // One that cannot be read is replaced, above whatever revision it had.
+            (None, Some(&Present { revision, .. })) => {
+                let next = now.as_millis().max(revision.saturating_add(1));
+                replaced.push((one, revision, next, text));
+            }
+        }
+    }
+    let mut written = replace(link, &replaced, now).await?;
+    written.extend(make(link, &made, now).await?);
+    let outcome = |one: &Comparison<'_>| {
+        if unchanged.contains(one.task_id) {
+            return CompareOutcome::Unchanged;
+        }
+        written
+            .get(one.task_id)
+            .map_or(CompareOutcome::Stale, |&revision| {
+                CompareOutcome::Written(Box::new(TaskStatusSummary {
+                    revision,
+                    updated_at: now,
+                    payload: one.payload.clone(),
+                }))
+            })
+    };
+    Ok(comparisons.iter().map(outcome).collect())
+}
+
+/// A row that stands where the caller saw none that could be read.
+struct Present {
+    revision: i64,
+    readable: bool,
+}
+
+async fn revisions(link: &mut Link, ids: &[&TaskId]) -> Result<HashMap<TaskId, Present>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let query = sql_in(
+        "SELECT task_id, revision, payload, updated_at FROM task_status_summaries WHERE task_id IN ({})",
+        ids.iter().map(|id| id.as_str()),
+    );
+    let rows = link.all(query).await?;
+    rows.iter()
+        .map(|row| {
+            let present = Present {
+                revision: row.int("revision")?,
+                readable: read(row)?.is_some(),
+            };
+            Ok((row.id("task_id")?, present))
+        })
+        .collect()
+}
+
+/// Writes over the rows that still have the revision that was seen; gives the new revisions.
 async fn replace(
     link: &mut Link,
-    task_id: &TaskId,
-    seen: i64,
-    next: i64,
-    text: &str,
+    rows: &[(&Comparison<'_>, i64, i64, String)],
     now: Timestamp,
-) -> Result<Option<Row>> {
-    let update = sql(
-        "UPDATE task_status_summaries SET revision = $3, payload = $4, updated_at = $5
-                      WHERE task_id = $1 AND revision = $2 RETURNING revision",
+) -> Result<HashMap<TaskId, i64>> {
+    if rows.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let update = sql_rows(
+        "WITH wanted (task, seen, next, text, at) AS (VALUES ({}))
+         UPDATE task_status_summaries SET revision = wanted.next, payload = wanted.text, updated_at = wanted.at
+         FROM wanted WHERE task_status_summaries.task_id = wanted.task
+           AND task_status_summaries.revision = wanted.seen
+         RETURNING task_status_summaries.task_id AS written, task_status_summaries.revision AS revision",
+        rows.iter().map(|(one, seen, next, text)| {
+            [
+                Value::from(one.task_id),
+                Value::from(*seen),
+                Value::from(*next),
+                Value::from(text.as_str()),
+                Value::from(now),
+            ]
+        }),
     );
-    let update = update.bind(task_id).bind(seen).bind(next);
-    link.maybe(update.bind(text).bind(now)).await
+    written(&link.all(update).await?)
 }
 
-/// Makes the row of a task that had no readable one. One that can be read was made meanwhile, perhaps from newer
-/// authority, and stays; one that cannot is replaced, above whatever revision it had.
+/// Makes the rows of tasks that have none; gives the revisions they begin with.
 async fn make(
     link: &mut Link,
-    task_id: &TaskId,
-    workspace_id: &WorkspaceId,
-    text: &str,
+    rows: &[(&Comparison<'_>, String)],
     now: Timestamp,
-) -> Result<Option<Row>> {
-    let found =
-        sql("SELECT revision, payload, updated_at FROM task_status_summaries WHERE task_id = $1");
-    if let Some(found) = link.maybe(found.bind(task_id)).await? {
-        if read(&found)?.is_some() {
-            return Ok(None);
-        }
-        let seen = found.int("revision")?;
-        let next = now.as_millis().max(seen.saturating_add(1));
-        return replace(link, task_id, seen, next, text, now).await;
+) -> Result<HashMap<TaskId, i64>> {
+    if rows.is_empty() {
+        return Ok(HashMap::new());
     }
-    let insert = sql(
-        "INSERT INTO task_status_summaries (task_id, workspace_id, revision, payload, updated_at)
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (task_id) DO NOTHING RETURNING revision",
+    let insert = sql_rows(
+        "INSERT INTO task_status_summaries (task_id, workspace_id, revision, payload, updated_at) VALUES ({})
+         ON CONFLICT (task_id) DO NOTHING RETURNING task_id AS written, revision",
+        rows.iter().map(|(one, text)| {
+            [
+                Value::from(one.task_id),
+                Value::from(one.workspace_id),
+                Value::from(now.as_millis()),
+                Value::from(text.as_str()),
+                Value::from(now),
+            ]
+        }),
     );
-    let insert = insert.bind(task_id).bind(workspace_id);
-    link.maybe(insert.bind(now.as_millis()).bind(text).bind(now))
-        .await
+    written(&link.all(insert).await?)
+}
+
+fn written(rows: &[Row]) -> Result<HashMap<TaskId, i64>> {
+    rows.iter()
+        .map(|row| Ok((row.id("written")?, row.int("revision")?)))
+        .collect()
 }
 
 /// The fences of these tasks: the `authority_seq` that each stored summary was derived from. They stand still until
@@ -163,8 +258,26 @@ pub async fn lock_fences(link: &mut Link, ids: &[TaskId]) -> Result<HashMap<Task
 /// # Errors
 /// As [`of_tasks`].
 pub async fn mark_derived(link: &mut Link, task_id: &TaskId, seq: i64) -> Result<()> {
-    let update = sql("UPDATE tasks SET derived_seq = $2 WHERE id = $1 AND derived_seq < $2");
-    link.execute(update.bind(task_id).bind(seq)).await?;
+    mark_all_derived(link, &[(task_id, seq)]).await
+}
+
+/// [`mark_derived`] for a batch, in one statement.
+///
+/// # Errors
+/// As [`of_tasks`].
+pub async fn mark_all_derived(link: &mut Link, marks: &[(&TaskId, i64)]) -> Result<()> {
+    if marks.is_empty() {
+        return Ok(());
+    }
+    let update = sql_rows(
+        "WITH wanted (task, seq) AS (VALUES ({}))
+         UPDATE tasks SET derived_seq = wanted.seq
+         FROM wanted WHERE tasks.id = wanted.task AND tasks.derived_seq < wanted.seq",
+        marks
+            .iter()
+            .map(|&(task_id, seq)| [Value::from(task_id), Value::from(seq)]),
+    );
+    link.execute(update).await?;
     Ok(())
 }
 
@@ -190,7 +303,8 @@ pub async fn stale_tasks(
 /// A page of all tasks, and which of them have no summary that can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnusablePage {
-    /// Tasks without a row, with one that cannot be read, or with one that lacks `last_activity_at` (SUM-10).
+    /// Tasks without a row or with one that cannot be read, and tasks that lack `last_activity_at` in it or in
+    /// `tasks` (SUM-10).
     pub unusable: Vec<TaskId>,
     /// The last task that was looked at: where the next page goes on. Absent: there is no more.
     pub last: Option<TaskId>,
@@ -207,7 +321,7 @@ pub async fn unusable(
     limit: usize,
 ) -> Result<UnusablePage> {
     let query = sql(
-        "SELECT t.id, s.revision, s.payload, s.updated_at FROM tasks t
+        "SELECT t.id, t.last_activity_at, s.revision, s.payload, s.updated_at FROM tasks t
          LEFT JOIN task_status_summaries s ON s.task_id = t.id
          WHERE t.id > $1 ORDER BY t.id LIMIT $2",
     );
@@ -220,7 +334,8 @@ pub async fn unusable(
             Some(_) => read(&row)?,
             None => None,
         };
-        if stored.is_none_or(|stored| stored.payload.last_activity_at.is_none()) {
+        let dated = stored.is_some_and(|stored| stored.payload.last_activity_at.is_some());
+        if !dated || row.maybe_int("last_activity_at")?.is_none() {
             page.unusable.push(id.clone());
         }
         page.last = Some(id);

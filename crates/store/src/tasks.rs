@@ -2,9 +2,11 @@
 
 use crate::environments;
 use crate::error::Result;
+use crate::hydration::Listed;
 use crate::row::Row;
 use crate::sql::{Link, Statement, sql, sql_in};
 use crate::summaries;
+use model::bounds;
 use model::clock::Timestamp;
 use model::error::ActiveError;
 use model::ids::{
@@ -142,15 +144,31 @@ pub async fn get(link: &mut Link, id: &TaskId) -> Result<Task> {
 /// # Errors
 /// As [`insert`].
 pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Task>> {
+    let listed = load_listed(link, ids).await?;
+    Ok(listed.into_iter().map(|listed| listed.task).collect())
+}
+
+/// As [`load`], with how each stored summary was kept.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn load_listed(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Listed>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let list = || ids.iter().map(TaskId::as_str);
     let rows = link
-        .all(sql_in("SELECT * FROM tasks WHERE id IN ({})", list()))
+        .all(sql_in(
+            "SELECT id, workspace_id, workflow_id, revision, title, description, state, step_id, position, priority,
+                    parent_id, archived_at, interrupted_at, created_at, updated_at,
+                    derived_seq < authority_seq AS stale, last_activity_at IS NULL AS undated
+             FROM tasks WHERE id IN ({})",
+            list(),
+        ))
         .await?;
     let attached = sql_in(
-        "SELECT * FROM task_repositories WHERE task_id IN ({}) ORDER BY position, id",
+        "SELECT id, task_id, repository_id, base_branch, checkout_branch FROM task_repositories
+         WHERE task_id IN ({}) ORDER BY position, id",
         list(),
     );
     let mut repositories: HashMap<TaskId, Vec<TaskRepository>> = HashMap::new();
@@ -173,12 +191,18 @@ pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Task>> {
         task.repositories = repositories.remove(&task.id).unwrap_or_default();
         task.environments = environments.remove(&task.id).unwrap_or_default();
         task.status_summary = summaries.remove(&task.id);
-        found.insert(task.id.clone(), task);
+        let listed = Listed {
+            stale: row.truth("stale")?,
+            undated: row.truth("undated")?,
+            task,
+        };
+        found.insert(listed.task.id.clone(), listed);
     }
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// The next ids of a workspace's tasks, newest first, after `cursor`.
+/// The next ids of a workspace's tasks, newest first, after `cursor`; fewer than `limit` when their texts alone are
+/// more than `bounds::PAGE_BYTES`, but then at least one that does not fit, so that the reader knows of it.
 ///
 /// # Errors
 /// As [`insert`].
@@ -190,20 +214,28 @@ pub async fn page(
     cursor: Option<&TaskId>,
     limit: usize,
 ) -> Result<Vec<TaskId>> {
-    let living = "SELECT id FROM tasks WHERE workspace_id = $1 AND archived_at IS NULL
-                  AND id < $3 AND ($2 IS NULL OR workflow_id = $2) ORDER BY id DESC LIMIT $4";
-    let shelved = "SELECT id FROM tasks WHERE workspace_id = $1 AND archived_at IS NOT NULL
-                   AND id < $3 AND ($2 IS NULL OR workflow_id = $2) ORDER BY id DESC LIMIT $4";
+    let living = "SELECT id, CAST(octet_length(title) + octet_length(description) AS BIGINT) AS bytes FROM tasks
+                  WHERE workspace_id = $1 AND archived_at IS NULL
+                    AND id < $3 AND ($2 IS NULL OR workflow_id = $2) ORDER BY id DESC LIMIT $4";
+    let shelved = "SELECT id, CAST(octet_length(title) + octet_length(description) AS BIGINT) AS bytes FROM tasks
+                   WHERE workspace_id = $1 AND archived_at IS NOT NULL
+                     AND id < $3 AND ($2 IS NULL OR workflow_id = $2) ORDER BY id DESC LIMIT $4";
     let query = sql(if archived { shelved } else { living })
         .bind(workspace_id)
         .bind(workflow_id)
         .bind(cursor.map_or("~", TaskId::as_str)) // after every id, which are hexadecimal
         .bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    link.all(query)
-        .await?
-        .iter()
-        .map(|row| row.id("id"))
-        .collect()
+    let mut ids = Vec::new();
+    let mut bytes = 0;
+    for row in link.all(query).await? {
+        let full = bounds::PAGE_BYTES < bytes;
+        ids.push(row.id("id")?);
+        if full {
+            break;
+        }
+        bytes += usize::try_from(row.int("bytes")?).unwrap_or(0);
+    }
+    Ok(ids)
 }
 
 async fn change(link: &mut Link, statement: Statement) -> Result<()> {

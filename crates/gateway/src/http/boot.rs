@@ -8,6 +8,7 @@ use crate::requests::tasks;
 use axum::Json;
 use axum::extract::Extension;
 use axum::response::{IntoResponse, Response};
+use projector::running::hydrating::patience;
 use std::sync::Arc;
 use wire::envelope::PROTOCOL;
 use wire::http::{Boot, WorkspaceBoot};
@@ -41,9 +42,10 @@ async fn load(api: &Api, signed: &Signed) -> Result<Boot, Refusal> {
         found.push((workspace, role, workflows, repositories, agent_profiles));
     }
     drop(tx);
+    let until = patience(); // one answer, one wait, however many workspaces
     let mut workspaces = Vec::with_capacity(found.len());
     for (workspace, role, workflows, repositories, agent_profiles) in found {
-        let tasks = tasks::page(api, &workspace.id, None, false, None).await?;
+        let tasks = tasks::page(api, &workspace.id, None, false, None, until).await?;
         workspaces.push(WorkspaceBoot {
             workspace,
             role,

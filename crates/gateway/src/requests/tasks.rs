@@ -9,7 +9,11 @@ use model::bounds;
 use model::ids::{TaskId, WorkflowId, WorkspaceId};
 use model::task::Task;
 use orchestrator::tasks::{CreateTask, StartAgent};
+use projector::running::hydrating::patience;
 use serde_json::Value;
+use store::hydration::{self, Doubts};
+use store::sql::Link;
+use tokio::time::Instant;
 use wire::notification::TaskPayload;
 use wire::request::{
     EnvironmentChoice, TaskCreate, TaskDelete, TaskDismissError, TaskList, TaskMove, TaskRecover,
@@ -29,6 +33,7 @@ pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> 
         wanted.workflow_id.as_ref(),
         archived,
         cursor.as_ref(),
+        patience(),
     )
     .await?;
     Ok(Reply::new(&page))
@@ -36,13 +41,12 @@ pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> 
 
 pub(super) async fn get(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let TaskRef { task_id } = parse(payload)?;
-    let task = {
+    let page = {
         let mut tx = call.api.store.read().await?;
         require_in(&mut tx, call, Subject::Task(&task_id), Need::Read).await?;
-        store::tasks::get(&mut tx, &task_id).await?
+        read(&mut tx, std::slice::from_ref(&task_id)).await?
     };
-    let mut tasks = vec![task];
-    hydrate(&call.api, &mut tasks).await;
+    let mut tasks = hydrated(&call.api, page, patience()).await;
     let task = tasks.pop().ok_or_else(|| Refusal::not_found("task"))?;
     Ok(Reply::new(&TaskPayload { task }))
 }
@@ -55,15 +59,17 @@ pub(super) async fn pending(call: &Call, payload: Value) -> Result<Reply, Refusa
     Ok(Reply::new(&PendingList { requests }))
 }
 
-/// One page of a workspace's tasks with their summaries (SUM-01), by rows and by bytes.
+/// One page of a workspace's tasks with their summaries (SUM-01), by rows and by bytes (GWY-07): a constant number of
+/// statements, whatever it holds (PST-04). Summaries are brought up to date until `until`; later, stored ones are shown.
 pub(crate) async fn page(
     api: &Api,
     workspace_id: &WorkspaceId,
     workflow_id: Option<&WorkflowId>,
     archived: bool,
     cursor: Option<&TaskId>,
+    until: Instant,
 ) -> Result<TaskPage, Refusal> {
-    let (mut tasks, mut more) = {
+    let (found, mut more) = {
         let mut tx = api.store.read().await?;
         let limit = bounds::TASK_PAGE_ROWS;
         let mut ids = store::tasks::page(
@@ -77,9 +83,9 @@ pub(crate) async fn page(
         .await?;
         let more = limit < ids.len();
         ids.truncate(limit);
-        (store::tasks::load(&mut tx, &ids).await?, more)
+        (read(&mut tx, &ids).await?, more)
     };
-    hydrate(api, &mut tasks).await;
+    let mut tasks = hydrated(api, found, until).await;
     let fitting = pages::fitting(&tasks);
     more |= fitting < tasks.len();
     tasks.truncate(fitting);
@@ -90,27 +96,44 @@ pub(crate) async fn page(
     Ok(TaskPage { tasks, cursor })
 }
 
-/// Derives, in one batch, the summaries of tasks that have no readable one. On failure they stay as they are.
-async fn hydrate(api: &Api, tasks: &mut [Task]) {
-    let lacks = |task: &&mut Task| {
-        task.status_summary
-            .as_ref()
-            .is_none_or(|summary| summary.payload.last_activity_at.is_none())
+/// Tasks with their stored summaries, and which of these are doubted.
+struct Found {
+    tasks: Vec<Task>,
+    doubts: Doubts,
+}
+
+/// Reads tasks in one snapshot, in the order of `ids`.
+async fn read(link: &mut Link, ids: &[TaskId]) -> Result<Found, Refusal> {
+    let listed = store::tasks::load_listed(link, ids).await?;
+    // The last statement of its transaction: one that fails leaves it unusable.
+    let open = match hydration::open_requests(link, ids).await {
+        Ok(open) => Some(open),
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "what tasks wait for could not be read; lists show what is stored"
+            );
+            None
+        }
     };
-    let ids: Vec<TaskId> = tasks
-        .iter_mut()
-        .filter(lacks)
-        .map(|task| task.id.clone())
-        .collect();
-    if ids.is_empty() {
-        return;
+    let doubts = hydration::doubts(&listed, open.as_ref());
+    let tasks = listed.into_iter().map(|listed| listed.task).collect();
+    Ok(Found { tasks, doubts })
+}
+
+/// Replaces the doubted summaries by newer ones where that succeeds (PEN-07).
+async fn hydrated(api: &Api, found: Found, until: Instant) -> Vec<Task> {
+    let Found { mut tasks, doubts } = found;
+    if doubts.is_empty() {
+        return tasks;
     }
-    let mut projected = api.projector.project(&ids).await;
-    for task in tasks {
-        if let Some(summary) = projected.summaries.remove(&task.id) {
+    let mut summaries = api.projector.hydrate(doubts, until).await;
+    for task in &mut tasks {
+        if let Some(summary) = summaries.remove(&task.id) {
             task.status_summary = Some(summary);
         }
     }
+    tasks
 }
 
 pub(super) async fn create(call: &Call, payload: Value) -> Result<Reply, Refusal> {
