@@ -161,6 +161,22 @@ pub const INSTANCE_LOCK_WAIT: Duration = Duration::from_secs(30);
 /// believe to be the one, and each of their transactions is whole even then.
 pub const INSTANCE_LOCK_CHECK: Duration = Duration::from_secs(5);
 
+// ---- the operator's tools ----------------------------------------------------------------------------------------
+
+/// Copies made before migrations that are kept of each schema version: a start that fails and is tried again makes one
+/// every time. Overflow: the oldest of that version is removed.
+pub const BACKUPS_OF_ONE_SCHEMA: usize = 3;
+/// Copies made before migrations that are kept at all. Overflow: the oldest is removed.
+pub const BACKUPS_KEPT: usize = 10;
+/// How often a start says in the log how far a long step has come.
+pub const PROGRESS_LOG_EVERY: Duration = Duration::from_secs(2);
+/// Ids that `doctor` names of each kind of fault. Overflow: the count says how many there are.
+pub const DOCTOR_LISTED: usize = 20;
+/// Looks at a summary that differs while a server works, before it is called wrong.
+pub const DOCTOR_LOOKS: u32 = 40;
+/// The pause between them; together longer than a sweep takes to find what was missed.
+pub const DOCTOR_PAUSE: Duration = Duration::from_millis(250);
+
 // ---- the projector -----------------------------------------------------------------------------------------------
 
 /// Tasks derived in one transaction: at most this many rows are locked together.

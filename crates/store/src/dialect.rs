@@ -92,3 +92,28 @@ pub(crate) fn postgres_passing(code: &str) -> bool {
         .iter()
         .any(|class| code.starts_with(class))
 }
+
+/// Whether any migration was ever applied.
+pub(crate) const SQLITE_HAS_SCHEMA: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' \
+    AND name = '_sqlx_migrations') AS there";
+
+/// As [`SQLITE_HAS_SCHEMA`].
+pub(crate) const POSTGRES_HAS_SCHEMA: &str =
+    "SELECT to_regclass('_sqlx_migrations') IS NOT NULL AS there";
+
+/// What SQLite's own check of the file finds, none when it is sound. It names pages, tables and indexes.
+pub(crate) const SQLITE_INTEGRITY: &str =
+    "SELECT integrity_check AS id FROM pragma_integrity_check WHERE integrity_check <> 'ok'";
+
+/// PostgreSQL checks its files itself; what a program can see is an index that was never finished.
+pub(crate) const POSTGRES_INTEGRITY: &str = "SELECT c.relname::text AS id FROM pg_index i \
+    JOIN pg_class c ON c.oid = i.indexrelid \
+    WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace";
+
+/// Rows whose foreign key points nowhere, by table and row number.
+pub(crate) const SQLITE_FOREIGN_KEYS: &str = "SELECT \"table\" || ' ' || coalesce(rowid, 0) AS id \
+    FROM pragma_foreign_key_check";
+
+/// Foreign keys that nobody ever checked for the rows that are there.
+pub(crate) const POSTGRES_FOREIGN_KEYS: &str = "SELECT conrelid::regclass::text || ' ' || conname AS id \
+    FROM pg_constraint WHERE NOT convalidated AND connamespace = current_schema()::regnamespace";

@@ -58,6 +58,15 @@ fn migrator(steps: &[(i64, &'static str, &'static str)]) -> Migrator {
     migrator
 }
 
+/// The number of the last step: the schema this program works on.
+pub(crate) fn newest() -> i64 {
+    SQLITE
+        .iter()
+        .map(|&(version, ..)| version)
+        .max()
+        .unwrap_or(0)
+}
+
 /// Applies what is missing.
 pub(crate) async fn run(pools: &Pools) -> Result<()> {
     let outcome = match pools {
