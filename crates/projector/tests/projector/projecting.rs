@@ -13,6 +13,7 @@ use std::sync::Arc;
 use store::sql::sql;
 use store::{sessions, summaries, tasks};
 use testkit::recorder::Recorder;
+use testkit::store::Engine;
 use testkit::story::Story;
 use testkit::story::look::Look;
 
@@ -210,12 +211,18 @@ async fn err_07_a_malformed_launch_error_rejects_and_erases_nothing(story: Story
     let ids = busy_tasks(&story).await?;
     run(&story, &hub, &ids).await;
     let before = stored(&story, &ids[0]).await?;
-    story
-        .tamper(sql(
+    let damage = match story.db.engine() {
+        Engine::Sqlite => sql(
             "UPDATE tasks SET launch_error_stamp = 'x', launch_error_preview = 'x', launch_error_actions = '?',
                     launch_error_occurred_at = 'yesterday'",
-        ))
-        .await?;
+        ),
+        // It keeps no text in a column of integers.
+        Engine::Postgres => sql(
+            "UPDATE tasks SET launch_error_stamp = 'x', launch_error_preview = 'x', launch_error_actions = '?',
+                    launch_error_occurred_at = NULL",
+        ),
+    };
+    story.tamper(damage).await?;
     let touched: Vec<&TaskId> = ids.iter().collect();
     story.change(&touched, async |_| Ok(())).await?;
     let projected = run(&story, &hub, &ids).await;

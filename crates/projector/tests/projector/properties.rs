@@ -13,6 +13,7 @@ use store::sql::sql;
 use store::turns::NewTurn;
 use store::{messages, requests, sessions, tasks, turns};
 use testkit::recorder::Recorder;
+use testkit::store::Engine;
 use testkit::story::Story;
 use testkit::story::look::Look;
 use testkit::story::transcript::Asked;
@@ -86,8 +87,8 @@ fn pick<T>(all: &[T], n: usize) -> Option<&T> {
 }
 
 impl Life {
-    async fn begin() -> Result<Self> {
-        let story = Story::sqlite().await?;
+    async fn begin(engine: Engine) -> Result<Self> {
+        let story = Story::on(engine).await?;
         let task = story.task().await?;
         let environment = story.environment(&task, &["root", "docs"]).await?;
         Ok(Self {
@@ -302,20 +303,32 @@ impl Life {
     }
 }
 
+fn live(engine: Engine, happenings: &[Happening]) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let lived: Result<()> = runtime.block_on(async {
+        let mut life = Life::begin(engine).await?;
+        for happening in happenings {
+            life.happen(happening).await?;
+        }
+        life.project().await?;
+        life.lose_summary().await
+    });
+    lived.expect("nothing fails");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn sum_04_stored_is_derived_whatever_happens(happenings in prop::collection::vec(happening(), 1..40)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let lived: Result<()> = runtime.block_on(async {
-            let mut life = Life::begin().await?;
-            for happening in &happenings {
-                life.happen(happening).await?;
-            }
-            life.project().await?;
-            life.lose_summary().await
-        });
-        lived.unwrap();
+    fn sum_04_stored_is_derived_whatever_happens_sqlite(all in prop::collection::vec(happening(), 1..40)) {
+        live(Engine::Sqlite, &all);
+    }
+
+    #[test]
+    fn sum_04_stored_is_derived_whatever_happens_postgres(all in prop::collection::vec(happening(), 1..40)) {
+        live(Engine::Postgres, &all);
     }
 }
