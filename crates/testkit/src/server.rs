@@ -2,7 +2,10 @@
 
 use crate::client::Client;
 use crate::http;
+use crate::postgres::Database;
+use crate::store::{Engine, ManualClock};
 use crate::waiting::{DEADLINE, until};
+use ::store::open::Store;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -20,6 +23,8 @@ pub struct Server {
     args: Vec<String>,
     env: Vec<(String, String)>,
     child: Option<Child>,
+    /// After the child, so that it has been told to end before its database goes.
+    database: Option<Database>,
     port: u16,
     code: String,
     secret: String,
@@ -27,7 +32,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `binary serve` on a new data directory, signs in, and waits until it is ready.
+    /// Starts `binary serve` on a new data directory with SQLite, signs in, and waits until it is ready.
     ///
     /// # Errors
     /// When it does not come up.
@@ -44,7 +49,25 @@ impl Server {
         args: &[&str],
         env: &[(&str, &str)],
     ) -> Result<Self> {
+        Self::start_on(Engine::Sqlite, binary, args, env).await
+    }
+
+    /// As [`Server::start_with`], with a new database of this engine.
+    ///
+    /// # Errors
+    /// When there is no database or it does not come up.
+    pub async fn start_on(
+        engine: Engine,
+        binary: impl AsRef<Path>,
+        args: &[&str],
+        env: &[(&str, &str)],
+    ) -> Result<Self> {
+        let database = match engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(Database::create().await?),
+        };
         let mut server = Self {
+            database,
             binary: binary.as_ref().to_path_buf(),
             data_dir: tempfile::Builder::new().prefix("flightstrip-").tempdir()?,
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
@@ -71,8 +94,10 @@ impl Server {
         let mut child = Command::new(&self.binary)
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(self.data_dir.path())
+            .args(self.database_args())
             .args(&self.args)
             .env("FLIGHTSTRIP_DEMO_PACE", "0")
+            .env_remove("FLIGHTSTRIP_DATABASE_URL")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .envs(self.env.iter().cloned())
             .stdin(Stdio::null())
@@ -144,6 +169,37 @@ impl Server {
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         self.data_dir.path()
+    }
+
+    /// The flags that name its database to any of the binary's commands, beside `--data-dir`: none for SQLite.
+    #[must_use]
+    pub fn database_args(&self) -> Vec<String> {
+        self.database
+            .iter()
+            .flat_map(|database| ["--database-url".to_owned(), database.url().to_owned()])
+            .collect()
+    }
+
+    /// Which engine its database is on.
+    #[must_use]
+    pub const fn engine(&self) -> Engine {
+        match self.database {
+            None => Engine::Sqlite,
+            Some(_) => Engine::Postgres,
+        }
+    }
+
+    /// Its database, opened by another process (this one). The clock is the caller's: what is written through it
+    /// should not be.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open_store(&self) -> Result<Store> {
+        let clock = ManualClock::default().handle();
+        Ok(match &self.database {
+            None => Store::open_sqlite(&self.data_dir().join("flightstrip.db"), clock).await?,
+            Some(database) => Store::open_postgres(database.url(), clock).await?,
+        })
     }
 
     /// What it logged so far.
