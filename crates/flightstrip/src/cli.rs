@@ -29,6 +29,11 @@ pub(crate) enum Command {
         #[arg(long, env = "FLIGHTSTRIP_DATA_DIR", value_name = "DIR")]
         data_dir: Option<PathBuf>,
     },
+    /// Check that everything the rows show follows from the database, and that it is sound. Exit status 0: nothing is
+    /// wrong; 1: something is; 2: it could not be found out.
+    Doctor(DoctorOptions),
+    /// Copy the database of a running or stopped server into one file.
+    Backup(BackupOptions),
     /// Be the built-in demo agent on stdin and stdout.
     #[command(disable_help_flag = true)]
     DemoAgent {
@@ -65,6 +70,33 @@ impl std::fmt::Debug for DatabaseOptions {
             .field("url", &url)
             .finish()
     }
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DoctorOptions {
+    /// The server's data directory.
+    #[arg(long, env = "FLIGHTSTRIP_DATA_DIR", value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    /// Put right what can be put right. While a server runs, it is only told which tasks to derive again.
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct BackupOptions {
+    /// The server's data directory.
+    #[arg(long, env = "FLIGHTSTRIP_DATA_DIR", value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    /// Where the copy goes; nothing is overwritten [default: a new file in backups/ of the data directory].
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -41,6 +41,21 @@ impl Database {
         }
     }
 
+    /// As [`Database::open`], for programs that work on what is there: no SQLite file is made.
+    pub(crate) async fn open_existing(&self, clock: Arc<dyn Clock>) -> anyhow::Result<Store> {
+        if let Self::Sqlite(file) = self
+            && !file
+                .try_exists()
+                .context("the database cannot be looked for")?
+        {
+            bail!(
+                "there is no database {}; name the server's data directory with --data-dir",
+                file.display()
+            );
+        }
+        self.open(clock).await
+    }
+
     /// The engine's name, for people and logs.
     pub(crate) const fn engine(&self) -> &'static str {
         match self {

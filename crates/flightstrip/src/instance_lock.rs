@@ -58,6 +58,23 @@ pub(crate) async fn take(dir: &Path, instance_id: &InstanceId) -> anyhow::Result
     Ok(InstanceLock { _file: file })
 }
 
+/// Whether a server works on this database now. A server that is just starting may try once more because of it.
+pub(crate) async fn is_held(database: &Database, dir: &Path) -> anyhow::Result<bool> {
+    if let Database::Postgres(url) = database {
+        return instance::is_held(url).await.map_err(unreachable);
+    }
+    let file = match File::open(dir.join("instance.lock")) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error).context("the instance lock cannot be opened"),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(false), // given back with the file
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error).context("the instance lock cannot be tried"),
+    }
+}
+
 /// As [`take`], for the database: nothing for SQLite, which lies in the data directory.
 pub(crate) async fn take_database(
     database: &Database,

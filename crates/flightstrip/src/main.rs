@@ -5,15 +5,19 @@
 //!
 //! Where to read next: [`serve`] for the order of start-up.
 
+mod backup;
 mod cli;
 mod clock;
 mod control;
 mod data_dir;
 mod database;
 mod demo;
+mod doctor;
 mod instance_lock;
 mod logging;
+mod progress;
 mod serve;
+mod upgrade;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -26,6 +30,8 @@ fn main() -> ExitCode {
         Command::DemoAgent { args } => mock_agent::run(args),
         Command::Serve(options) => on_runtime(serve::serve(options)),
         Command::SignIn { data_dir } => on_runtime(control::ask(data_dir, control::SIGN_IN)),
+        Command::Doctor(options) => on_runtime(doctor::doctor(options)),
+        Command::Backup(options) => on_runtime(backup::backup(options)),
         Command::Status { data_dir } => on_runtime(control::ask(data_dir, control::STATUS)),
     }
 }

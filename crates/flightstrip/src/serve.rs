@@ -1,13 +1,15 @@
 //! `flightstrip serve`: the order of start-up, and of the end.
 //!
-//! Instance lock → socket (health and a starting page) → migrate → end leftover agents and repair rows → converge
-//! summaries → open the API. Each step opens its gate of readiness. Shutdown goes the other way: clients are told,
-//! sessions flush and end, the database closes.
+//! Instance lock → socket (health and a starting page) → back up and migrate → end leftover agents and repair rows →
+//! converge summaries → open the API. Each step opens its gate of readiness. Shutdown goes the other way: clients are
+//! told, sessions flush and end, the database closes.
 
 use crate::cli::ServeOptions;
 use crate::clock::process_clock;
 use crate::control::{self, Control};
 use crate::database::Database;
+use crate::progress::Progress;
+use crate::upgrade::upgrade;
 use crate::{data_dir, demo, instance_lock, logging};
 use agentctl::process::LaunchContext;
 use anyhow::Context;
@@ -23,7 +25,7 @@ use model::event::EventHub;
 use model::ids::{InstanceId, UserId};
 use orchestrator::config::OrchestratorConfig;
 use orchestrator::orchestrator::Orchestrator;
-use projector::running::Projector;
+use projector::running::{Progress as Converging, Projector};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -139,14 +141,11 @@ async fn start(
     gateway: &Gateway,
 ) -> anyhow::Result<Started> {
     let clock = Arc::new(process_clock());
-    readiness.set_progress("opening the database");
+    let progress = Progress::new(readiness);
+    progress.step("opening the database");
     let store = database.open(Arc::clone(&clock) as Arc<dyn Clock>).await?;
     tracing::info!(engine = database.engine(), "database opened");
-    readiness.set_progress("bringing the database up to date");
-    store
-        .migrate()
-        .await
-        .context("the database could not be brought up to date")?;
+    upgrade(&store, database, dir, &progress).await?;
     if let Some(latest) = store
         .latest_time()
         .await
@@ -165,8 +164,11 @@ async fn start(
         projector.clone(),
         Git::new(GitConfig::new(std::env::vars_os())),
     );
-    readiness.set_progress("ending leftover agents and repairing sessions");
-    let recovered = orchestrator.recover().await.context("recovery failed")?;
+    progress.step("ending leftover agents and repairing sessions");
+    let recovered = orchestrator
+        .recover_telling(&|done, of| progress.count("repairing sessions", done, of))
+        .await
+        .context("recovery failed")?;
     tracing::info!(
         groups_ended = recovered.groups_ended,
         sessions = recovered.sessions,
@@ -180,9 +182,12 @@ async fn start(
         .context("the first workspace cannot be made")?;
     readiness.open(Gate::RecoveryDone);
 
-    readiness.set_progress("bringing summaries up to date");
+    progress.step("bringing summaries up to date");
     let converged = projector
-        .converge()
+        .converge_telling(&|step| match step {
+            Converging::Looked { done, of } => progress.count("looking at summaries", done, of),
+            Converging::Derived { done, of } => progress.count("deriving summaries", done, of),
+        })
         .await
         .context("summaries cannot be read")?;
     tracing::info!(
@@ -196,7 +201,7 @@ async fn start(
 
     let projecting = CancellationToken::new();
     let running = tokio::spawn(projector.clone().run(projecting.clone()));
-    readiness.set_progress("serving");
+    progress.step("serving");
     gateway.open(Api::new(
         orchestrator.clone(),
         projector,

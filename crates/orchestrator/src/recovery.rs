@@ -42,6 +42,14 @@ impl Orchestrator {
     /// # Errors
     /// When the store fails: the server must not start then.
     pub async fn recover(&self) -> Result<Recovered> {
+        self.recover_telling(&|_, _| {}).await
+    }
+
+    /// As [`Orchestrator::recover`], saying of how many sessions how many are repaired.
+    ///
+    /// # Errors
+    /// As [`Orchestrator::recover`].
+    pub async fn recover_telling(&self, tell: &(dyn Fn(usize, usize) + Sync)) -> Result<Recovered> {
         let mut done = Recovered {
             groups_ended: self.end_leftover_groups().await?,
             ..Recovered::default()
@@ -51,6 +59,7 @@ impl Orchestrator {
             recovery::sessions(&mut tx).await?
         };
         for session in &unfinished {
+            tell(done.sessions, unfinished.len());
             match self.recover_session(&session.session_id).await {
                 Err(error) if is_unreadable(&error) => {
                     // One damaged row must not keep the server from starting, nor its task from coming to rest.

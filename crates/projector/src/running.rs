@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::error::StoreError;
+use store::marks;
 use store::open::Store;
 use store::summaries::{self, UnusablePage};
 use tokio::sync::{Notify, Semaphore};
@@ -45,6 +46,25 @@ pub struct Converged {
     pub written: usize,
     /// Tasks whose summary could not be projected; logged, counted, and left to the next event.
     pub failed: usize,
+}
+
+/// What start-up convergence does at a moment, and how far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many of so many tasks were looked at, whether they have a summary that can be used.
+    Looked {
+        /// Done so far.
+        done: usize,
+        /// All of them.
+        of: usize,
+    },
+    /// So many of so many stale summaries were derived.
+    Derived {
+        /// Done so far.
+        done: usize,
+        /// All of them, as they were counted at the beginning.
+        of: usize,
+    },
 }
 
 impl Projector {
@@ -173,11 +193,35 @@ impl Projector {
     /// # Errors
     /// When the store cannot be read. A task that fails is counted once and does not hold the others.
     pub async fn converge(&self) -> Result<Converged, StoreError> {
+        self.converge_telling(&|_| {}).await
+    }
+
+    /// As [`Projector::converge`], saying before and after each batch how far it has come.
+    ///
+    /// # Errors
+    /// As [`Projector::converge`].
+    pub async fn converge_telling(
+        &self,
+        tell: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Converged, StoreError> {
+        let (tasks, stale) = {
+            let mut tx = self.inner.store.read().await?;
+            marks::count(&mut tx).await?
+        };
+        let looked = |pages: usize| Progress::Looked {
+            done: tasks.min(pages * bounds::PROJECTOR_BATCH),
+            of: tasks,
+        };
+        let derived = |done: usize| Progress::Derived {
+            done: stale.min(done),
+            of: stale,
+        };
         let mut converged = Converged::default();
         let mut failed = BTreeSet::new();
         let mut last: Option<TaskId> = None;
+        tell(looked(0));
         // Before the stale ones: a projection alone would make a row usable without looking at the durable records.
-        loop {
+        for pages in 1.. {
             let page = self.unusable(last.as_ref()).await?;
             let Some(end) = page.last else { break };
             converged.tasks += page.unusable.len();
@@ -185,19 +229,24 @@ impl Projector {
             converged.written += projected.written;
             failed.extend(projected.failed);
             last = Some(end);
+            tell(looked(pages));
         }
         last = None;
+        let mut done = 0;
+        tell(derived(0));
         loop {
             let mut ids = self.stale(last.as_ref()).await?;
             let Some(end) = ids.last().cloned() else {
                 break;
             };
+            done += ids.len();
             ids.retain(|id| !failed.contains(id));
             converged.tasks += ids.len();
             let projected = self.project(&ids).await;
             converged.written += projected.written;
             failed.extend(projected.failed);
             last = Some(end);
+            tell(derived(done));
         }
         converged.failed = failed.len();
         Ok(converged)

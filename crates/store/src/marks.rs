@@ -54,6 +54,18 @@ pub async fn of_tasks(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Marks>> {
     link.all(query).await?.iter().map(read).collect()
 }
 
+/// How many tasks there are, and how many of them are stale.
+///
+/// # Errors
+/// As [`page`].
+pub async fn count(link: &mut Link) -> Result<(usize, usize)> {
+    let query = sql("SELECT count(*) AS tasks,
+                            (SELECT count(*) FROM tasks WHERE derived_seq < authority_seq) AS stale FROM tasks");
+    let row = link.one(query, "count").await?;
+    let number = |count: i64| usize::try_from(count).unwrap_or(0);
+    Ok((number(row.int("tasks")?), number(row.int("stale")?)))
+}
+
 fn read(row: &Row) -> Result<Marks> {
     Ok(Marks {
         task_id: row.id("id")?,
