@@ -4,9 +4,10 @@
 //! is published. What no verb says, [`Story::change`] does.
 //!
 //! A test is a function over a [`Story`]; [`crate::on_every_engine`] runs it on each engine. What happens in a session
-//! is told by [`transcript`], what Git looked like by [`look`].
+//! is told by [`transcript`], what Git looked like by [`look`], what a forge said by [`pull_request`].
 
 pub mod look;
+pub mod pull_request;
 pub mod transcript;
 
 use crate::store::{Engine, ThrowawayStore};

@@ -15,6 +15,10 @@ mod migrations;
 #[cfg(test)]
 mod pending;
 #[cfg(test)]
+mod pull_request_facts;
+#[cfg(test)]
+mod pull_requests;
+#[cfg(test)]
 mod queue;
 #[cfg(test)]
 mod recovery;
