@@ -7,4 +7,6 @@ mod projecting;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod pull_requests;
+#[cfg(test)]
 mod running;
