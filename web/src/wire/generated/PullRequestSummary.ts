@@ -6,23 +6,23 @@ import type { AggregateState } from "./AggregateState";
  */
 export type PullRequestSummary = { 
 /**
- * All linked ones.
+ * All linked ones, merged and closed ones too.
  */
 count: number, 
 /**
- * Open ones, drafts included.
+ * Open ones, drafts included: the active ones.
  */
 open_count: number, 
 /**
- * The state of the representative.
+ * The state of the representative: the first of them by urgency, then by number.
  */
 aggregate_state: AggregateState, 
 /**
- * Number of the one that gave the state.
+ * Number of the representative.
  */
 number: number, 
 /**
- * Its address: http or https, at most `bounds::PULL_REQUEST_URL_BYTES`.
+ * Its address: http or https, percent-encoded, at most `bounds::PULL_REQUEST_URL_BYTES`.
  */
 url: string, 
 /**
