@@ -7,12 +7,17 @@ mod plans {
     use anyhow::Result;
     use model::git::SnapshotTrigger;
     use model::message::RequestStatus;
+    use model::summary::SummaryPayload;
     use std::fmt::Debug;
     use std::sync::{Arc, Mutex};
+    use store::activity;
     use store::messages::{self, Window};
     use store::sql::sql;
+    use store::summaries::CompareOutcome;
     use store::tx::WriteTx;
-    use store::{authority, recovery, requests, segments, sessions, snapshots, summaries, tasks};
+    use store::{
+        authority, hydration, recovery, requests, segments, sessions, snapshots, summaries, tasks,
+    };
     use testkit::story::Story;
     use testkit::story::look::Look;
     use tracing::field::{Field, Visit};
@@ -89,7 +94,7 @@ mod plans {
             self.story.change(&[], work).await?;
             let mut steps = Vec::new();
             for statement in self.listener.take() {
-                let asks = ["SELECT", "UPDATE", "DELETE", "INSERT"];
+                let asks = ["SELECT", "UPDATE", "DELETE", "INSERT", "WITH"];
                 if asks.iter().any(|verb| statement.starts_with(verb)) {
                     steps.extend(self.explain(&statement).await?);
                 }
@@ -101,7 +106,7 @@ mod plans {
                     "{index} is not used: {steps:#?}"
                 );
             }
-            let made_on_the_way = ["pairs", "CONSTANT", "(subquery"];
+            let made_on_the_way = ["pairs", "wanted", "CONSTANT", "(subquery"];
             for step in &steps {
                 let whole = step.strip_prefix("SCAN ").filter(|table| {
                     let name = table.split(' ').next().unwrap_or("");
@@ -158,6 +163,44 @@ mod plans {
                 let page = tasks::page(tx, &workspace, None, false, None, 50).await?;
                 tasks::load(tx, &page).await.map(drop)
             })
+            .await?;
+        // The projector's writes: made, then replaced, then marked.
+        plans
+            .check(&["task_status_summaries", "tasks"], &[], async |tx| {
+                let now = tx.now();
+                let (mut payload, mut seen) = (SummaryPayload::default(), None);
+                for count in [1, 2] {
+                    payload.queued_prompt_count = Some(count);
+                    let (id, seen_row) = (&ids[0], seen.as_ref());
+                    let outcome =
+                        summaries::compare_and_update(tx, id, &workspace, seen_row, &payload, now);
+                    seen = match outcome.await? {
+                        CompareOutcome::Written(summary) => Some(*summary),
+                        _ => None,
+                    };
+                }
+                assert!(seen.is_some(), "both were written");
+                summaries::mark_derived(tx, &ids[0], 1).await
+            })
+            .await?;
+        plans
+            .check(&[open, "task_sessions_by_task"], &[], async |tx| {
+                hydration::open_requests(tx, &ids).await.map(drop)
+            })
+            .await?;
+        plans
+            .check(
+                &[
+                    "task_session_messages_prompts",
+                    "task_session_turns_by_session",
+                ],
+                &[],
+                async |tx| {
+                    let behind = activity::behind(tx, &ids).await?;
+                    assert_eq!(behind.len(), 1);
+                    activity::raise(tx, &behind).await.map(drop)
+                },
+            )
             .await?;
         plans
             .check(&["tasks_stale"], &["tasks"], async |tx| {

@@ -3,11 +3,15 @@
 #[cfg(test)]
 mod active_errors;
 #[cfg(test)]
+mod activity;
+#[cfg(test)]
 mod clock;
 #[cfg(test)]
 mod environments;
 #[cfg(test)]
 mod git_totals;
+#[cfg(test)]
+mod hydration;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]

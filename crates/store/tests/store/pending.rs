@@ -9,7 +9,7 @@ use model::turn::TurnOutcome;
 use store::requests::{self, DecideOutcome};
 use store::sql::sql;
 use store::turns::{self, NewTurn};
-use store::{messages, sessions};
+use store::{hydration, messages, sessions};
 use testkit::story::Story;
 use testkit::story::transcript::Asked;
 
@@ -34,6 +34,12 @@ async fn pending(story: &Story, session: &SessionId) -> Result<Option<PendingAct
     assert_eq!(
         row, derived,
         "a task with one session waits for what its session waits for"
+    );
+    let open = hydration::open_requests(&mut tx, std::slice::from_ref(&task)).await?;
+    assert_eq!(
+        open.get(&task).map(|&(action, _)| action),
+        derived,
+        "what a list compares stored summaries with"
     );
     let listed = !requests::of_task(&mut tx, &task).await?.is_empty();
     assert_eq!(

@@ -5,7 +5,7 @@ use model::ids::TaskId;
 use model::session::Activity;
 use model::summary::{SummaryPayload, TaskStatusSummary};
 use store::sql::sql;
-use store::summaries::{self, CompareOutcome};
+use store::summaries::{self, CompareOutcome, Comparison};
 use testkit::story::Story;
 
 testkit::on_every_engine!(
@@ -13,6 +13,7 @@ testkit::on_every_engine!(
     pst_03_a_row_made_meanwhile_is_not_overwritten,
     pst_03_a_rebuilt_row_starts_at_unix_milliseconds,
     pst_03_an_unreadable_row_is_replaced_above_its_revision,
+    pst_02_a_batch_has_one_outcome_per_task_and_a_constant_number_of_statements,
     sum_06_only_the_canonical_text_decides,
     rec_06_a_committed_change_marks_its_task_and_a_dropped_one_does_not,
     rec_06_an_older_derivation_moves_no_fence_back,
@@ -124,6 +125,79 @@ async fn pst_03_an_unreadable_row_is_replaced_above_its_revision(story: Story) -
         let millis = replaced.updated_at.as_millis();
         assert_eq!(replaced.revision, millis.max(revision + 1));
     }
+    Ok(())
+}
+
+/// PST-02, PST-03, PST-04.
+async fn pst_02_a_batch_has_one_outcome_per_task_and_a_constant_number_of_statements(
+    story: Story,
+) -> Result<()> {
+    let (old, new) = (working(Activity::Background), working(Activity::Generating));
+    let mut counts = Vec::new();
+    for groups in [1, 20] {
+        let mut seen = Vec::new();
+        for n in 0..groups * 6 {
+            let task = story.task().await?;
+            let mut stored = None;
+            if n % 6 < 4 {
+                stored = Some(write(&story, &task, None, &old).await?);
+            }
+            match n % 6 {
+                1 => drop(write(&story, &task, stored.as_ref(), &new).await?), // overtaken
+                2 => stored = None,                                            // made meanwhile
+                3 => {
+                    let damage = sql(
+                        "UPDATE task_status_summaries SET payload = '?', revision = revision + 5
+                         WHERE task_id = $1",
+                    );
+                    story.tamper(damage.bind(&task)).await?;
+                    stored = None;
+                }
+                _ => {}
+            }
+            seen.push((task, stored));
+        }
+        let comparisons: Vec<Comparison<'_>> = seen
+            .iter()
+            .enumerate()
+            .map(|(n, (task_id, seen))| Comparison {
+                task_id,
+                workspace_id: &story.workspace,
+                seen: seen.as_ref(),
+                payload: if n % 12 == 0 { &old } else { &new },
+            })
+            .collect();
+        let before = story.store().statements();
+        let outcomes = story
+            .change(&[], async |tx| {
+                let now = tx.now();
+                summaries::compare_and_update_all(tx, &comparisons, now).await
+            })
+            .await?;
+        counts.push(story.store().statements() - before);
+        for (n, ((task, seen), outcome)) in seen.iter().zip(outcomes).enumerate() {
+            let stored = story.stored(task).await?;
+            match (n % 6, outcome) {
+                (0, CompareOutcome::Unchanged) => {
+                    assert_eq!(n % 12, 0);
+                    assert_eq!(stored, *seen);
+                }
+                (1, CompareOutcome::Stale) => {
+                    assert!(
+                        seen.as_ref().map(|seen| seen.revision) < stored.map(|now| now.revision)
+                    );
+                }
+                (2, CompareOutcome::Stale) => {
+                    assert_eq!(stored.map(|now| now.payload), Some(old.clone()))
+                }
+                (0 | 3 | 4 | 5, CompareOutcome::Written(written)) => {
+                    assert_eq!(stored, Some(*written));
+                }
+                (kind, other) => anyhow::bail!("task {n} of kind {kind}: {other:?}"),
+            }
+        }
+    }
+    assert_eq!(counts, [3; 2], "statements for 6 and for 120 tasks");
     Ok(())
 }
 
