@@ -2,6 +2,7 @@
 
 use model::bounds;
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use std::io::{self, Write};
 
 /// The two around a text.
@@ -28,6 +29,24 @@ pub(crate) fn wire_bytes<T: Serialize>(value: &T) -> usize {
         Ok(()) => count.0,
         Err(_) => usize::MAX, // cannot be: wire types serialise and counting does not fail
     }
+}
+
+/// The rows that fit into one page, taken in that order, each serialised once: a list is measured and sent from the
+/// same text.
+pub(crate) fn written<'a, T: Serialize + 'a>(
+    rows: impl IntoIterator<Item = &'a T>,
+) -> Vec<Box<RawValue>> {
+    let mut bytes = 0_usize;
+    let mut written = Vec::new();
+    for row in rows {
+        let text = to_raw_value(row).expect("wire types have string keys and finite numbers only");
+        bytes = bytes.saturating_add(text.get().len()).saturating_add(1);
+        if !written.is_empty() && bounds::PAGE_BYTES < bytes {
+            break;
+        }
+        written.push(text);
+    }
+    written
 }
 
 /// How many of `rows`, taken in that order, fit into one page.
@@ -67,6 +86,13 @@ mod tests {
         assert_eq!(fitting::<String>([]), 0);
         assert_eq!(fitting([&large, &half]), 1);
         assert_eq!(fitting([&half, &half, &half]), 2);
+        for rows in [vec![], vec![&large, &half], vec![&half, &half, &half]] {
+            let texts = written(rows.iter().copied());
+            assert_eq!(texts.len(), fitting(rows.iter().copied()));
+            for (text, row) in texts.iter().zip(rows) {
+                assert_eq!(text.get(), format!("\"{row}\""));
+            }
+        }
         let escaped = "\u{1}".repeat(bounds::PAGE_BYTES / 4);
         assert_eq!(
             fitting([&escaped, &half]),

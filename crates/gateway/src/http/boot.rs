@@ -45,7 +45,7 @@ async fn load(api: &Api, signed: &Signed) -> Result<Boot, Refusal> {
     let until = patience(); // one answer, one wait, however many workspaces
     let mut workspaces = Vec::with_capacity(found.len());
     for (workspace, role, workflows, repositories, agent_profiles) in found {
-        let tasks = tasks::page(api, &workspace.id, None, false, None, until).await?;
+        let tasks = tasks::first_page(api, &workspace.id, until).await?;
         workspaces.push(WorkspaceBoot {
             workspace,
             role,

@@ -10,7 +10,9 @@ use model::ids::{TaskId, WorkflowId, WorkspaceId};
 use model::task::Task;
 use orchestrator::tasks::{CreateTask, StartAgent};
 use projector::running::hydrating::patience;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use store::hydration::{self, Doubts};
 use store::sql::Link;
 use tokio::time::Instant;
@@ -27,7 +29,7 @@ pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> 
     let cursor = wanted.cursor.as_deref().map(TaskId::parse).transpose();
     let cursor = cursor.map_err(|_| Refusal::invalid("That cursor is not one of this list."))?;
     let archived = wanted.archived.unwrap_or(false);
-    let page = page(
+    let (tasks, more) = rows(
         &call.api,
         &wanted.workspace_id,
         wanted.workflow_id.as_ref(),
@@ -36,7 +38,23 @@ pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> 
         patience(),
     )
     .await?;
-    Ok(Reply::new(&page))
+    let written = pages::written(&tasks);
+    let last = written.len().checked_sub(1).and_then(|at| tasks.get(at));
+    let cursor = last
+        .filter(|_| more || written.len() < tasks.len())
+        .map(|task| task.id.as_str());
+    Ok(Reply::new(&WrittenPage {
+        tasks: &written,
+        cursor,
+    }))
+}
+
+/// A [`TaskPage`] whose rows are text already.
+#[derive(Serialize)]
+struct WrittenPage<'a> {
+    tasks: &'a [Box<RawValue>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<&'a str>,
 }
 
 pub(super) async fn get(call: &Call, payload: Value) -> Result<Reply, Refusal> {
@@ -59,17 +77,33 @@ pub(super) async fn pending(call: &Call, payload: Value) -> Result<Reply, Refusa
     Ok(Reply::new(&PendingList { requests }))
 }
 
-/// One page of a workspace's tasks with their summaries (SUM-01), by rows and by bytes (GWY-07): a constant number of
-/// statements, whatever it holds (PST-04). Summaries are brought up to date until `until`; later, stored ones are shown.
-pub(crate) async fn page(
+/// The first page of a workspace's tasks, by rows and by bytes (GWY-07).
+pub(crate) async fn first_page(
+    api: &Api,
+    workspace_id: &WorkspaceId,
+    until: Instant,
+) -> Result<TaskPage, Refusal> {
+    let (mut tasks, more) = rows(api, workspace_id, None, false, None, until).await?;
+    let fitting = pages::fitting(&tasks);
+    let more = more || fitting < tasks.len();
+    tasks.truncate(fitting);
+    let last = tasks.last().filter(|_| more);
+    let cursor = last.map(|task| task.id.to_string());
+    Ok(TaskPage { tasks, cursor })
+}
+
+/// The tasks that a page begins with, with their summaries (SUM-01), and whether there are more: a constant number of
+/// statements, whatever they hold (PST-04). Summaries are brought up to date until `until`; later, stored ones are
+/// shown. Not all need fit into the page.
+async fn rows(
     api: &Api,
     workspace_id: &WorkspaceId,
     workflow_id: Option<&WorkflowId>,
     archived: bool,
     cursor: Option<&TaskId>,
     until: Instant,
-) -> Result<TaskPage, Refusal> {
-    let (found, mut more) = {
+) -> Result<(Vec<Task>, bool), Refusal> {
+    let (found, more) = {
         let mut tx = api.store.read().await?;
         let limit = bounds::TASK_PAGE_ROWS;
         let mut ids = store::tasks::page(
@@ -85,15 +119,7 @@ pub(crate) async fn page(
         ids.truncate(limit);
         (read(&mut tx, &ids).await?, more)
     };
-    let mut tasks = hydrated(api, found, until).await;
-    let fitting = pages::fitting(&tasks);
-    more |= fitting < tasks.len();
-    tasks.truncate(fitting);
-    let cursor = tasks
-        .last()
-        .filter(|_| more)
-        .map(|task| task.id.to_string());
-    Ok(TaskPage { tasks, cursor })
+    Ok((hydrated(api, found, until).await, more))
 }
 
 /// Tasks with their stored summaries, and which of these are doubted.
