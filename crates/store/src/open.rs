@@ -136,6 +136,8 @@ impl Store {
                     UNION ALL SELECT max(started_at) FROM task_sessions
                     UNION ALL SELECT max(error_occurred_at) FROM task_sessions
                     UNION ALL SELECT max(created_at) FROM task_session_git_snapshots
+                    UNION ALL SELECT max(updated_at) FROM task_pull_requests
+                    UNION ALL SELECT max(observed_at) FROM task_pull_requests
                     UNION ALL SELECT max(updated_at) FROM task_status_summaries
                     UNION ALL SELECT max(last_used_at) FROM auth_sessions) AS times"),
                 "time",

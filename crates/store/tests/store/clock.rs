@@ -3,6 +3,7 @@
 use anyhow::Result;
 use model::clock::Timestamp;
 use model::error::{ActiveError, ErrorCategory};
+use model::pull_request::Standing;
 use store::sql::Statement;
 use store::{sessions, tasks};
 use testkit::story::Story;
@@ -24,6 +25,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ("task_session_messages", "created_at"),
     ("task_session_messages", "updated_at"),
     ("task_session_git_snapshots", "created_at"),
+    ("task_pull_requests", "updated_at"),
+    ("task_pull_requests", "observed_at"),
 ];
 
 async fn the_latest_time_is_found_in_every_column(story: Story) -> Result<()> {
@@ -34,6 +37,7 @@ async fn the_latest_time_is_found_in_every_column(story: Story) -> Result<()> {
     story
         .observe(&environment, &Look::at(story.now(), 1))
         .await?;
+    story.pull_request(&task, 7, Standing::UNSEEN).await?;
     let error = ActiveError::record("x", story.now(), "boom", ErrorCategory::AgentExited);
     story
         .change(&[], async |tx| {
