@@ -171,5 +171,9 @@ fn pull_request(task: &TaskAuthority) -> Option<PullRequestSummary> {
 mod tests;
 
 #[cfg(test)]
+#[path = "pull_request_tests.rs"]
+mod pull_request_tests;
+
+#[cfg(test)]
 #[path = "size_tests.rs"]
 mod size_tests;

@@ -3,6 +3,7 @@
 //! A few arbitrary things of each kind are repeated up to 10,000 times, so that a case is cheap to make: what matters
 //! for the size is how many there are and how long the longest is.
 
+use super::tests::task;
 use super::*;
 use crate::authority::{EnvironmentAuthority, RepositoryAuthority, RequestAuthority};
 use crate::semantic;
@@ -163,19 +164,6 @@ fn sent(payload: SummaryPayload) -> String {
         payload,
     })
     .expect("a summary is plain data")
-}
-
-/// A task with nothing in it.
-fn task() -> TaskAuthority {
-    TaskAuthority {
-        created_at: Timestamp::from_micros(0),
-        last_activity_at: None,
-        launch_error: None,
-        sessions: Vec::new(),
-        queued_prompts: 0,
-        environments: Vec::new(),
-        pull_requests: Vec::new(),
-    }
 }
 
 fn environment(repositories: Vec<RepositoryAuthority>) -> EnvironmentAuthority {
