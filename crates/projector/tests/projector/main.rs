@@ -3,6 +3,12 @@
 #[cfg(test)]
 mod concurrency;
 #[cfg(test)]
+mod hydrating;
+#[cfg(test)]
+mod milestones;
+#[cfg(test)]
+mod pending;
+#[cfg(test)]
 mod projecting;
 #[cfg(test)]
 mod properties;
