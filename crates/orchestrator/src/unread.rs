@@ -38,9 +38,6 @@ impl Orchestrator {
         requests::end_permissions(&mut tx, session_id, RequestStatus::Expired, now).await?;
         executions::remove(&mut tx, session_id).await?;
         sessions::set_activity(&mut tx, session_id, None, 0).await?;
-        if let Some(error) = error {
-            sessions::set_error(&mut tx, session_id, error).await?;
-        }
         let route = match sessions::route(&mut tx, session_id).await {
             Ok(route) => route,
             Err(StoreError::NotFound { .. }) => return Ok(()), // gone: dropping the transaction undoes the rest
@@ -54,6 +51,13 @@ impl Orchestrator {
         sessions::set_state(&mut tx, session_id, state).await?;
         tx.touch(task_id);
         self.commit(tx).await?;
+        if let Some(error) = error {
+            // By itself: an error that is not taken must not undo the cleaning up.
+            let mut tx = self.inner.store.write().await?;
+            sessions::set_error(&mut tx, session_id, error).await?;
+            tx.touch(task_id);
+            self.commit(tx).await?;
+        }
         self.tell_what_can_be_read(session_id).await
     }
 
