@@ -11,7 +11,7 @@ use projector::project::project;
 use proptest::prelude::*;
 use store::sql::sql;
 use store::turns::NewTurn;
-use store::{messages, requests, sessions, tasks, turns};
+use store::{hydration, messages, requests, sessions, tasks, turns};
 use testkit::recorder::Recorder;
 use testkit::store::Engine;
 use testkit::story::Story;
@@ -266,6 +266,13 @@ impl Life {
         let stored = self.story.stored(&self.task).await?;
         let stored = stored.expect("a projected task has a summary");
         assert_eq!(stored.payload, self.story.derived(&self.task).await?);
+        // A list asks what is pending by a query of its own; it must never doubt what was just derived (PEN-07).
+        let ids = std::slice::from_ref(&self.task);
+        let mut tx = self.story.store().read().await?;
+        let listed = tasks::load_listed(&mut tx, ids).await?;
+        let open = hydration::open_requests(&mut tx, ids).await?;
+        drop(tx);
+        assert!(hydration::doubts(&listed, Some(&open)).is_empty());
         let written = match &self.last {
             Some((revision, payload)) if *payload == stored.payload => {
                 assert_eq!(stored.revision, *revision);
