@@ -19,6 +19,10 @@ cargo xtask COMMAND
       --real-agents[=LIST] also drive real agents from npm: opencode (the default), gemini
       --list               print the steps and stop
 
+  bench WHAT [OPTIONS]     measure: build optimised, then run `loadgen WHAT OPTIONS`
+      summary              deriving, loading, publishing, listing and converging on both engines;
+                           --sizes 1000,10000,100000 and --engines sqlite,postgres are what it does by itself
+
   postgres [-- COMMAND]    run a PostgreSQL that holds nothing, for tests started by hand: until Ctrl-C,
                            or for as long as COMMAND runs
 
@@ -35,6 +39,8 @@ pub(crate) enum Request {
     Run(RunOptions),
     /// Check everything.
     Test(TestOptions),
+    /// Measure: the words for `loadgen`.
+    Bench(Vec<String>),
     /// Run a PostgreSQL for tests, around this command or (empty) until interrupted.
     Postgres(Vec<String>),
     /// Build the web app.
@@ -81,6 +87,12 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Request> {
         ("help" | "--help" | "-h", _) => Ok(Request::Help),
         ("run", rest) => Ok(Request::Run(parse_run(rest)?)),
         ("test", rest) => Ok(Request::Test(parse_test(rest)?)),
+        ("bench", [what, options @ ..]) if what == "summary" => {
+            let mut words = vec![what.clone()];
+            words.extend_from_slice(options);
+            Ok(Request::Bench(words))
+        }
+        ("bench", []) => bail!("`cargo xtask bench` needs to know what: summary"),
         ("postgres", []) => Ok(Request::Postgres(Vec::new())),
         ("postgres", [dashes, command @ ..]) if dashes == "--" && !command.is_empty() => {
             Ok(Request::Postgres(command.to_vec()))
@@ -89,7 +101,7 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Request> {
         ("tidy", []) => Ok(Request::Tidy),
         ("types", []) => Ok(Request::Types { check: false }),
         ("types", [flag]) if flag == "--check" => Ok(Request::Types { check: true }),
-        ("postgres" | "web" | "tidy" | "types", [unknown, ..]) => {
+        ("bench" | "postgres" | "web" | "tidy" | "types", [unknown, ..]) => {
             bail!("`cargo xtask {command}` does not know `{unknown}`")
         }
         _ => bail!("`{command}` is no command; `cargo xtask help` lists them"),
@@ -170,6 +182,13 @@ mod tests {
     }
 
     #[test]
+    fn a_measure_is_named_and_its_options_go_through() {
+        let request = parsed("bench summary --sizes 10").unwrap();
+        let words = ["summary", "--sizes", "10"].map(str::to_owned);
+        assert_eq!(request, Request::Bench(words.to_vec()));
+    }
+
+    #[test]
     fn steps_are_named_in_either_form() {
         let request = parsed("test --only tidy,format --only clippy --keep-going").unwrap();
         let Request::Test(options) = request else {
@@ -197,6 +216,8 @@ mod tests {
             "tset",
             "test --only",
             "postgres psql",
+            "bench",
+            "bench everything",
             "postgres --",
         ] {
             assert!(parsed(line).is_err(), "`{line}` was accepted");

@@ -11,6 +11,7 @@
 
 mod agents;
 mod arguments;
+mod bench;
 mod browser;
 mod fingerprint;
 mod packages;
@@ -55,6 +56,7 @@ fn carry_out(request: &Request) -> anyhow::Result<bool> {
         Request::Web => web::build(&places)?,
         Request::Types { check: false } => types::write(&places)?,
         Request::Types { check: true } => types::check(&places)?,
+        Request::Bench(words) => bench::run(&places, words)?,
         Request::Postgres(command) => postgres::run(&places, command)?,
         Request::Tidy => return tidy::run(&places),
     }

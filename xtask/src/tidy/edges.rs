@@ -13,7 +13,7 @@ use super::Finding;
 use crate::{processes, tools};
 
 /// A crate of ours and the crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("flow", &["model"]),
     ("summary", &["model"]),
@@ -78,6 +78,10 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "gateway",
         ],
     ),
+    (
+        "loadgen",
+        &["model", "summary", "store", "projector", "testkit"],
+    ),
     ("xtask", &[]),
 ];
 
@@ -104,7 +108,7 @@ const RESERVED: [(&str, &[&str]); 5] = [
     ("axum", &["gateway"]),
     ("tower-http", &["gateway"]),
     ("agent-client-protocol", &["agentctl"]),
-    ("anyhow", &["flightstrip", "xtask"]),
+    ("anyhow", &["flightstrip", "loadgen", "xtask"]),
 ];
 
 /// One `[dependencies]`, `[build-dependencies]` or `[dev-dependencies]` entry.
