@@ -8,10 +8,15 @@
 )]
 
 mod bad_input;
+mod clearing;
 mod crash;
 mod flood;
 mod main_job;
+mod recovering;
+mod restart;
+mod scripted;
 mod sends;
 mod stops;
 mod support;
 mod transport;
+mod unrelated_tools;

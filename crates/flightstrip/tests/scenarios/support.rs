@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use testkit::client::Client;
 use testkit::repository::Repository;
 use testkit::server::Server;
+use testkit::store::Engine;
 
 /// The binary under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_flightstrip");
@@ -19,9 +20,14 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Starts everything.
+    /// Starts everything, on SQLite.
     pub(crate) async fn new() -> Result<Self> {
-        Self::with(Server::start(BINARY).await?).await
+        Self::on(Engine::Sqlite).await
+    }
+
+    /// Starts everything, on this engine.
+    pub(crate) async fn on(engine: Engine) -> Result<Self> {
+        Self::with(Server::start_on(engine, BINARY, &[], &[]).await?).await
     }
 
     /// Sets up on a running server.
