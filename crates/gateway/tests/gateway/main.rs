@@ -15,6 +15,8 @@ mod events;
 #[cfg(test)]
 mod frames;
 #[cfg(test)]
+mod hydration;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod logs;

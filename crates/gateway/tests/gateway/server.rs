@@ -8,16 +8,17 @@ use gateway::codes::Codes;
 use gateway::gateway::{Gateway, GatewayConfig};
 use gateway::hub::Hub;
 use gateway::readiness::{Gate, Readiness};
-use model::clock::{Clock, NeverBack, Timestamp};
 use model::event::EventHub;
 use model::ids::{UserId, WorkspaceId};
 use model::workspace::{Role, User, Workspace};
+use projector::running::Projector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::open::Store;
 use store::sql::sql;
+use testkit::store::{Engine, ThrowawayStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -40,6 +41,7 @@ pub(crate) struct Server {
     pub(crate) user: UserId,
     pub(crate) workspace: WorkspaceId,
     pub(crate) dir: tempfile::TempDir,
+    db: ThrowawayStore,
 }
 
 impl Server {
@@ -55,16 +57,35 @@ impl Server {
         Ok(server)
     }
 
+    /// As [`Server::start`], over a database of this engine.
+    pub(crate) async fn on(engine: Engine) -> Result<Self> {
+        let server = Self::bind_on(engine, Limits::default()).await?;
+        server.open();
+        Ok(server)
+    }
+
     /// A gateway that is still starting.
     pub(crate) async fn bind(limits: Limits) -> Result<Self> {
-        let dir = tempfile::tempdir()?;
-        // Strictly rising from a fixed start: whoever reads a time of this test reads the same one every run.
-        let start = Timestamp::from_micros(1_800_000_000_000_000);
-        let clock: Arc<dyn Clock> = Arc::new(NeverBack::new(move || start));
-        let store = Store::open_sqlite(&dir.path().join("test.db"), Arc::clone(&clock)).await?;
-        store.migrate().await?;
+        Self::bind_on(Engine::Sqlite, limits).await
+    }
+
+    async fn bind_on(engine: Engine, limits: Limits) -> Result<Self> {
+        // Its clock strictly rises from a fixed start: whoever reads a time of a test reads the same one every run.
+        let db = ThrowawayStore::on(engine).await?;
+        let store = db.store.clone();
         let user = add_user(&store, "owner").await?;
         let workspace = add_workspace(&store, "mine", &user).await?;
+        Self::listen(db, store, (user, workspace), limits).await
+    }
+
+    async fn listen(
+        db: ThrowawayStore,
+        store: Store,
+        (user, workspace): (UserId, WorkspaceId),
+        limits: Limits,
+    ) -> Result<Self> {
+        let dir = tempfile::tempdir()?;
+        let clock = db.clock.handle();
         let readiness = Arc::new(Readiness::default());
         let config = GatewayConfig {
             limits,
@@ -81,7 +102,21 @@ impl Server {
             user,
             workspace,
             dir,
+            db,
         })
+    }
+
+    /// The server stops, and another starts over the same database: it converges before it opens, as start-up does.
+    pub(crate) async fn restarted(self) -> Result<Self> {
+        self.gateway.shutdown().await;
+        let store = self.db.open_again().await?;
+        let owner = (self.user, self.workspace);
+        let server = Self::listen(self.db, store, owner, Limits::default()).await?;
+        let hub: Arc<dyn EventHub> = server.hub.clone();
+        let converged = Projector::new(server.store.clone(), hub).converge().await?;
+        ensure!(converged.failed == 0, "every summary converges");
+        server.open();
+        Ok(server)
     }
 
     /// Opens the API.
