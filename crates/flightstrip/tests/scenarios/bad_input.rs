@@ -6,6 +6,18 @@ use serde_json::{Value, json};
 use testkit::client::Client;
 use testkit::http;
 
+testkit::on_every_engine!(crate::support::Bench =>
+    a_malformed_frame_gets_an_error_and_the_connection_stays,
+    a_made_up_id_is_not_found,
+    folders_and_paths_are_checked,
+    s_08_a_missing_base_branch_is_a_launch_error_that_can_be_repaired,
+    agents_that_do_not_start_are_errors_and_the_prompt_is_kept,
+    noise_on_stdout_is_skipped,
+    an_agent_that_never_answers_can_be_stopped,
+    c25_a_page_of_another_origin_gets_nothing,
+    a_deleted_worktree_is_an_error_that_can_be_repaired,
+);
+
 async fn create(bench: &mut Bench, id: &str, more: Value) -> Result<String> {
     let mut task = json!({
         "workspace_id": bench.workspace_id, "client_id": id, "title": id, "prompt": "/say hi", "start_agent": true,
@@ -30,9 +42,7 @@ async fn profile(bench: &mut Bench, command: &str, args: &[&str]) -> Result<Stri
 }
 
 /// A malformed frame and an unknown action are answered; the connection stays.
-#[tokio::test]
-async fn a_malformed_frame_gets_an_error_and_the_connection_stays() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_malformed_frame_gets_an_error_and_the_connection_stays(mut bench: Bench) -> Result<()> {
     for (frame, code) in [
         ("this is no JSON", "BAD_REQUEST"),
         (r#"{"id":"a","type":"request"}"#, "BAD_REQUEST"),
@@ -77,9 +87,7 @@ async fn a_malformed_frame_gets_an_error_and_the_connection_stays() -> Result<()
 }
 
 /// A foreign id and a made-up one are told apart by nothing.
-#[tokio::test]
-async fn a_made_up_id_is_not_found() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_made_up_id_is_not_found(mut bench: Bench) -> Result<()> {
     for (action, payload) in [
         ("task.get", json!({ "task_id": "nope" })),
         ("task.delete", json!({ "task_id": "nope" })),
@@ -97,9 +105,7 @@ async fn a_made_up_id_is_not_found() -> Result<()> {
 }
 
 /// Folders that are no repositories, and paths that lead out of a worktree.
-#[tokio::test]
-async fn folders_and_paths_are_checked() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn folders_and_paths_are_checked(mut bench: Bench) -> Result<()> {
     let plain = tempfile::tempdir()?;
     for (path, says) in [
         (
@@ -129,9 +135,9 @@ async fn folders_and_paths_are_checked() -> Result<()> {
 
 /// S-08's ground: a base branch that is not there is a launch error on the row, without a session; picking another
 /// repairs it.
-#[tokio::test]
-async fn s_08_a_missing_base_branch_is_a_launch_error_that_can_be_repaired() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn s_08_a_missing_base_branch_is_a_launch_error_that_can_be_repaired(
+    mut bench: Bench,
+) -> Result<()> {
     let repository = bench.repository_id.clone();
     let base =
         json!({ "repositories": [{ "repository_id": repository, "base_branch": "release/9" }] });
@@ -162,9 +168,9 @@ async fn s_08_a_missing_base_branch_is_a_launch_error_that_can_be_repaired() -> 
 
 /// Agents that cannot be started, or end at once, are session errors on the row that say what to do; the prompt is
 /// kept as undelivered and can be sent again.
-#[tokio::test]
-async fn agents_that_do_not_start_are_errors_and_the_prompt_is_kept() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn agents_that_do_not_start_are_errors_and_the_prompt_is_kept(
+    mut bench: Bench,
+) -> Result<()> {
     for (id, command, args, category, says) in [
         (
             "missing",
@@ -209,9 +215,7 @@ async fn agents_that_do_not_start_are_errors_and_the_prompt_is_kept() -> Result<
 }
 
 /// An agent that prints noise works all the same.
-#[tokio::test]
-async fn noise_on_stdout_is_skipped() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn noise_on_stdout_is_skipped(mut bench: Bench) -> Result<()> {
     let profile = profile(&mut bench, "flightstrip:demo-agent", &["--noise"]).await?;
     let noisy = json!({ "agent_profile_id": profile, "prompt": "/noise what is this\n/say hi" });
     let task = create(&mut bench, "noisy", noisy).await?;
@@ -226,9 +230,7 @@ async fn noise_on_stdout_is_skipped() -> Result<()> {
 }
 
 /// An agent that never answers is waited for no longer than a person waits: stopping it settles at once.
-#[tokio::test]
-async fn an_agent_that_never_answers_can_be_stopped() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn an_agent_that_never_answers_can_be_stopped(mut bench: Bench) -> Result<()> {
     let profile = profile(&mut bench, "flightstrip:demo-agent", &["--no-initialize"]).await?;
     let task = create(&mut bench, "mute", json!({ "agent_profile_id": profile })).await?;
     let starting = |s: &Value| s["primary_session"]["state"] == "STARTING";
@@ -249,9 +251,7 @@ async fn an_agent_that_never_answers_can_be_stopped() -> Result<()> {
 }
 
 /// C25: a page of another origin, a foreign host name, and a caller without the secret get nothing.
-#[tokio::test]
-async fn c25_a_page_of_another_origin_gets_nothing() -> Result<()> {
-    let bench = Bench::new().await?;
+async fn c25_a_page_of_another_origin_gets_nothing(bench: Bench) -> Result<()> {
     let port = bench.server.port();
     let bearer = format!("Bearer {}", bench.server.secret());
     let own = format!("http://127.0.0.1:{port}");
@@ -295,9 +295,7 @@ async fn c25_a_page_of_another_origin_gets_nothing() -> Result<()> {
 }
 
 /// A worktree that somebody deleted is an error of the session; trying again goes on in a new one.
-#[tokio::test]
-async fn a_deleted_worktree_is_an_error_that_can_be_repaired() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_deleted_worktree_is_an_error_that_can_be_repaired(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Gone", "/edit NOTES.md hello").await?;
     bench.settled(&task).await?;
     let session = bench.session(&task).await?;

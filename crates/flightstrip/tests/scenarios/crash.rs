@@ -5,10 +5,13 @@ use anyhow::Result;
 use serde_json::json;
 use testkit::waiting::until;
 
+testkit::on_every_engine!(crate::support::Bench =>
+    rec_05_a_killed_server_leaves_no_agent_and_no_lie,
+    a_stop_flushes_streams_and_marks_the_turn,
+);
+
 /// REC-05's ground: three agents, one of which ignores end of input, one of which asks.
-#[tokio::test]
-async fn rec_05_a_killed_server_leaves_no_agent_and_no_lie() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn rec_05_a_killed_server_leaves_no_agent_and_no_lie(mut bench: Bench) -> Result<()> {
     let deaf = bench
         .start_task("Deaf", "/ignore-eof\n/say I stay \n/sleep 600000")
         .await?;
@@ -85,9 +88,7 @@ async fn rec_05_a_killed_server_leaves_no_agent_and_no_lie() -> Result<()> {
 }
 
 /// An ordinary stop in the middle of a stream: what was said is stored, the turn is marked interrupted, agents end.
-#[tokio::test]
-async fn a_stop_flushes_streams_and_marks_the_turn() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_stop_flushes_streams_and_marks_the_turn(mut bench: Bench) -> Result<()> {
     let task = bench
         .start_task("Stream", "/stream 100 10\n/sleep 600000")
         .await?;

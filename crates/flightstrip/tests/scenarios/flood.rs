@@ -2,9 +2,12 @@
 
 use crate::support::Bench;
 use anyhow::{Context, Result};
-use store::open::Store;
-use testkit::store::ManualClock;
 use testkit::waiting::until;
+
+testkit::on_every_engine!(crate::support::Bench =>
+    str_04_a_stalled_database_loses_nothing_and_memory_stays_flat,
+    a_long_answer_is_cut_in_lists_and_whole_by_http,
+);
 
 /// The text that the scripted agent streams: see `mock_agent::directive::stream_chunk`.
 fn expected(count: usize, bytes: usize) -> String {
@@ -13,16 +16,16 @@ fn expected(count: usize, bytes: usize) -> String {
         .collect()
 }
 
-/// STR-04's ground: 30,000 chunks, byte for byte, with the database locked in the middle for longer than SQLite waits.
-#[tokio::test]
-async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Result<()> {
+/// STR-04's ground: 30,000 chunks, byte for byte, with the database locked in the middle for longer than the server waits.
+async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat(
+    mut bench: Bench,
+) -> Result<()> {
     let chunks: usize = if std::env::var_os("FLIGHTSTRIP_LONG").is_some() {
         200_000
     } else {
         30_000
     };
     const BYTES: usize = 200;
-    let mut bench = Bench::new().await?;
     let gate = tempfile::tempdir()?;
     let go = gate.path().join("go");
     let prompt = format!("/wait-file {}\n/stream {chunks} {BYTES}", go.display());
@@ -34,8 +37,7 @@ async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Resu
     let before = bench.server.resident_bytes()?;
 
     // Another process (this one) holds the write lock, as a backup or a curious person would.
-    let database = bench.server.data_dir().join("flightstrip.db");
-    let other = Store::open_sqlite(&database, ManualClock::default().handle()).await?;
+    let other = bench.server.open_store().await?;
     let lock = other.write().await?;
     std::fs::write(&go, "")?;
     // Until the server itself says that a stream waits: its own patience with the lock is over then.
@@ -65,9 +67,7 @@ async fn str_04_a_stalled_database_loses_nothing_and_memory_stays_flat() -> Resu
 }
 
 /// The content endpoint gives what a list cuts.
-#[tokio::test]
-async fn a_long_answer_is_cut_in_lists_and_whole_by_http() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_long_answer_is_cut_in_lists_and_whole_by_http(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Long", "/stream 2000 200").await?;
     bench.settled(&task).await?;
     let session = bench.session(&task).await?;

@@ -6,10 +6,14 @@ use anyhow::Result;
 use serde_json::json;
 use testkit::waiting::until;
 
+testkit::on_every_engine!(crate::support::Bench =>
+    sum_01_the_main_job_end_to_end,
+    a_committed_result_is_merged_into_the_base,
+    deleting_a_task_asks_about_uncommitted_work,
+);
+
 /// SUM-01, SUM-02, GIT-01, API-01: the whole job, seen through the workspace feed alone.
-#[tokio::test]
-async fn sum_01_the_main_job_end_to_end() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn sum_01_the_main_job_end_to_end(mut bench: Bench) -> Result<()> {
     let gate = tempfile::tempdir()?;
     let stream_ends = gate.path().join("go");
     let asks = bench
@@ -127,9 +131,7 @@ fn tasks(boot: &serde_json::Value) -> Vec<serde_json::Value> {
 }
 
 /// The result can be taken: merged into the base when everything is committed and clean, refused in words when not.
-#[tokio::test]
-async fn a_committed_result_is_merged_into_the_base() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_committed_result_is_merged_into_the_base(mut bench: Bench) -> Result<()> {
     let task = bench
         .start_task("Write", "/edit NOTES.md hello\n/say done")
         .await?;
@@ -184,9 +186,7 @@ async fn a_committed_result_is_merged_into_the_base() -> Result<()> {
 }
 
 /// Deleting a task asks about uncommitted work first; its worktree goes, its branch stays.
-#[tokio::test]
-async fn deleting_a_task_asks_about_uncommitted_work() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn deleting_a_task_asks_about_uncommitted_work(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Write", "/edit NOTES.md hello").await?;
     bench.settled(&task).await?;
     let worktree = bench.worktree(&task).await?;

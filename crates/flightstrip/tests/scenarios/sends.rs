@@ -4,6 +4,17 @@ use crate::support::{Bench, answers, text};
 use anyhow::Result;
 use serde_json::{Value, json};
 
+testkit::on_every_engine!(crate::support::Bench =>
+    api_06_a_repeated_send_is_one_message,
+    prompts_queue_in_order_while_the_agent_is_busy,
+    stop_settles_within_a_bound_even_if_the_agent_ignores_it,
+    parallel_permissions_each_get_their_own_answer,
+    an_agent_that_dies_is_an_error_until_it_answers_again,
+    a_stopped_session_leaves_its_queue_to_a_person,
+    trying_again_on_a_living_agent_settles,
+    err_04_a_successful_launch_clears_the_launch_error,
+);
+
 fn prompts(transcript: &[Value]) -> Vec<String> {
     transcript
         .iter()
@@ -14,9 +25,7 @@ fn prompts(transcript: &[Value]) -> Vec<String> {
 
 /// API-06's ground: a retry with the same id gives the stored row and sends nothing twice; the alias counts; both
 /// names with different values are refused.
-#[tokio::test]
-async fn api_06_a_repeated_send_is_one_message() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn api_06_a_repeated_send_is_one_message(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Talk", "/say first").await?;
     bench.settled(&task).await?;
     let session = bench.session(&task).await?;
@@ -54,9 +63,7 @@ async fn api_06_a_repeated_send_is_one_message() -> Result<()> {
 }
 
 /// While the agent is busy prompts queue in order, at most ten; the queue shows in the row and goes on by itself.
-#[tokio::test]
-async fn prompts_queue_in_order_while_the_agent_is_busy() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn prompts_queue_in_order_while_the_agent_is_busy(mut bench: Bench) -> Result<()> {
     let gate = tempfile::tempdir()?;
     let go = gate.path().join("go");
     let task = bench
@@ -95,9 +102,7 @@ async fn prompts_queue_in_order_while_the_agent_is_busy() -> Result<()> {
 }
 
 /// Stop settles a turn whose agent listens, and one whose agent does not; then the queue goes on.
-#[tokio::test]
-async fn stop_settles_within_a_bound_even_if_the_agent_ignores_it() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn stop_settles_within_a_bound_even_if_the_agent_ignores_it(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Polite", "/say hm\n/sleep 600000").await?;
     bench
         .summary(&task, "work", |s| s["foreground_activity"] == "generating")
@@ -138,9 +143,7 @@ async fn stop_settles_within_a_bound_even_if_the_agent_ignores_it() -> Result<()
 }
 
 /// Several permissions at once each get the answer chosen for them; a second answer reaches nobody (C03, C04).
-#[tokio::test]
-async fn parallel_permissions_each_get_their_own_answer() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn parallel_permissions_each_get_their_own_answer(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Ask", "/permissions 3\n/say done").await?;
     bench.pending(&task).await?;
     let all = |answer: &Value| answer["requests"].as_array().cloned().unwrap_or_default();
@@ -186,9 +189,7 @@ async fn parallel_permissions_each_get_their_own_answer() -> Result<()> {
 
 /// An agent that dies in its turn leaves a session error with what it said last; the next prompt starts it anew and
 /// its answer clears the error.
-#[tokio::test]
-async fn an_agent_that_dies_is_an_error_until_it_answers_again() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn an_agent_that_dies_is_an_error_until_it_answers_again(mut bench: Bench) -> Result<()> {
     let task = bench
         .start_task("Die", "/say hm\n/stderr the disk is full\n/exit 7")
         .await?;
@@ -215,9 +216,7 @@ async fn an_agent_that_dies_is_an_error_until_it_answers_again() -> Result<()> {
 }
 
 /// Stopping a session ends its process and leaves the queue to a person; sending one of the queue starts it.
-#[tokio::test]
-async fn a_stopped_session_leaves_its_queue_to_a_person() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn a_stopped_session_leaves_its_queue_to_a_person(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Busy", "/say a\n/sleep 600000").await?;
     bench
         .summary(&task, "work", |s| s["foreground_activity"] == "generating")
@@ -272,9 +271,7 @@ async fn a_stopped_session_leaves_its_queue_to_a_person() -> Result<()> {
 }
 
 /// A prompt that the agent refuses is an error; trying again on the living agent leaves nothing half way.
-#[tokio::test]
-async fn trying_again_on_a_living_agent_settles() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn trying_again_on_a_living_agent_settles(mut bench: Bench) -> Result<()> {
     let task = bench
         .start_task("Refuse", "/error the model is overloaded")
         .await?;
@@ -295,9 +292,7 @@ async fn trying_again_on_a_living_agent_settles() -> Result<()> {
 }
 
 /// ERR-04's ground: a launch by hand that works ends the error of the launch that did not.
-#[tokio::test]
-async fn err_04_a_successful_launch_clears_the_launch_error() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn err_04_a_successful_launch_clears_the_launch_error(mut bench: Bench) -> Result<()> {
     bench.repository.git(&["branch", "-m", "main", "trunk"])?;
     let task = bench.start_task("Lost", "/say hi").await?;
     let summary = bench

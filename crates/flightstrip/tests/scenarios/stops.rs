@@ -4,11 +4,13 @@ use crate::support::Bench;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+testkit::on_every_engine!(crate::support::Bench =>
+    pen_05_a_cancelled_request_is_not_delivered_again,
+);
+
 /// PEN-05: a request that Stop cancelled owes the agent nothing. The next answer is delivered without it, and no error
 /// appears that nobody caused.
-#[tokio::test]
-async fn pen_05_a_cancelled_request_is_not_delivered_again() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn pen_05_a_cancelled_request_is_not_delivered_again(mut bench: Bench) -> Result<()> {
     let prompt = "/permission Write A.md as edit\n/edit A.md one";
     let task = bench.start_task("Ask twice", prompt).await?;
     let first = bench.pending(&task).await?;

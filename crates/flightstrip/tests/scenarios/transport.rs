@@ -4,6 +4,13 @@ use crate::support::{Bench, text};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+testkit::on_every_engine!(crate::support::Bench =>
+    api_02_api_03_only_a_new_join_brings_a_snapshot,
+    api_04_a_refresh_observes_now,
+    api_01_rows_are_told_without_any_session,
+    an_open_session_is_streamed_as_appends_that_join_to_the_stored_text,
+);
+
 /// Notifications of `client` about one session, by action, since the mark.
 fn about(bench: &Bench, from: usize, session_id: &str) -> Vec<String> {
     bench.client.notifications[from..]
@@ -20,9 +27,7 @@ fn about(bench: &Bench, from: usize, session_id: &str) -> Vec<String> {
 
 /// API-02: the full snapshot comes after the acknowledgement of a new join only; a duplicate is only acknowledged.
 /// API-03: focus is acknowledged and replays nothing.
-#[tokio::test]
-async fn api_02_api_03_only_a_new_join_brings_a_snapshot() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn api_02_api_03_only_a_new_join_brings_a_snapshot(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Edit", "/edit NOTES.md hello").await?;
     bench.settled(&task).await?;
     bench
@@ -80,9 +85,7 @@ async fn api_02_api_03_only_a_new_join_brings_a_snapshot() -> Result<()> {
 }
 
 /// API-04: a refresh observes now and always answers the one who asked, without focus or membership.
-#[tokio::test]
-async fn api_04_a_refresh_observes_now() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn api_04_a_refresh_observes_now(mut bench: Bench) -> Result<()> {
     let task = bench.start_task("Edit", "/edit NOTES.md hello").await?;
     bench.settled(&task).await?;
     let session = bench.session(&task).await?;
@@ -113,9 +116,7 @@ async fn api_04_a_refresh_observes_now() -> Result<()> {
 }
 
 /// API-01, WEB-01's ground: a client that opened no session hears rows, and nothing of any transcript.
-#[tokio::test]
-async fn api_01_rows_are_told_without_any_session() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn api_01_rows_are_told_without_any_session(mut bench: Bench) -> Result<()> {
     let task = bench
         .start_task("Stream", "/stream 200 10\n/permission Go on\n/say done")
         .await?;
@@ -150,9 +151,9 @@ async fn api_01_rows_are_told_without_any_session() -> Result<()> {
 }
 
 /// A second client of the same session sees the stream complete, as appends, and the stored text agrees.
-#[tokio::test]
-async fn an_open_session_is_streamed_as_appends_that_join_to_the_stored_text() -> Result<()> {
-    let mut bench = Bench::new().await?;
+async fn an_open_session_is_streamed_as_appends_that_join_to_the_stored_text(
+    mut bench: Bench,
+) -> Result<()> {
     let gate = tempfile::tempdir()?;
     let go = gate.path().join("go");
     let prompt = format!(
