@@ -16,6 +16,8 @@ mod git_rows;
 #[cfg(test)]
 mod pending;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
 mod returning_errors;
 #[cfg(test)]
 mod world;

@@ -1,0 +1,153 @@
+//! Start-up recovery over rows that an ended server left: what is repaired, what stays, and what cannot be read.
+
+use crate::world::World;
+use anyhow::{Context, Result};
+use model::ids::{EnvironmentId, ExecutionId, InstanceId, SessionId, TaskId};
+use model::session::{Activity, SessionState};
+use model::summary::TaskStatusSummary;
+use model::task::TaskState;
+use model::turn::TurnOutcome;
+use store::executions::{self, Execution};
+use store::sql::sql;
+use store::{sessions, tasks, turns};
+
+testkit::on_every_engine!(crate::world::World =>
+    s_25_a_stored_running_row_is_repaired_by_recovery_and_convergence,
+    rec_01_recovery_moves_no_activity_and_changes_nothing_twice,
+    err_08_a_session_that_cannot_be_read_is_recovered_unread,
+);
+
+/// A task as a killed server leaves it: its agent generates, two subagents work, a process is noted.
+async fn killed_at_work(world: &World) -> Result<(TaskId, SessionId)> {
+    let task = world.story.task().await?;
+    let environment = world.story.environment(&task, &["root"]).await?;
+    let session = world.story.session(&task, Some(&environment)).await?;
+    let (turn, _) = world.story.prompt(&session, "go").await?;
+    world
+        .story
+        .change(&[&task], async |tx| {
+            let now = tx.now();
+            turns::mark_attempted(tx, &turn).await?;
+            sessions::set_acp_session(tx, &session, Some("one")).await?;
+            sessions::set_state(tx, &session, SessionState::Running).await?;
+            sessions::set_activity(tx, &session, Some(Activity::Generating), 2).await?;
+            tasks::set_state(tx, &task, TaskState::InProgress, now).await?;
+            tasks::raise_activity(tx, &task, now).await?;
+            executions::insert(tx, &dead_process(&session, &environment), now).await
+        })
+        .await?;
+    Ok((task, session))
+}
+
+/// No process has this id: it is larger than the kernel gives.
+fn dead_process(session: &SessionId, environment: &EnvironmentId) -> Execution {
+    Execution {
+        id: ExecutionId::generate(),
+        session_id: session.clone(),
+        environment_id: environment.clone(),
+        pid: i64::from(u32::MAX),
+        process_started: "1".to_owned(),
+        instance_id: InstanceId::generate(),
+    }
+}
+
+async fn stored(world: &World, task: &TaskId) -> Result<TaskStatusSummary> {
+    world.story.stored(task).await?.context("a summary")
+}
+
+async fn noted(world: &World) -> Result<usize> {
+    let mut tx = world.story.store().read().await?;
+    Ok(executions::all(&mut tx).await?.len())
+}
+
+/// S-25, REC-01, REC-02.
+async fn s_25_a_stored_running_row_is_repaired_by_recovery_and_convergence(
+    world: World,
+) -> Result<()> {
+    let (task, session) = killed_at_work(&world).await?;
+    let settled = world.story.task().await?;
+    let idle = world.story.session(&settled, None).await?;
+    world
+        .story
+        .change(&[&settled], async |tx| {
+            sessions::set_state(tx, &idle, SessionState::Idle).await
+        })
+        .await?;
+    let before = world.projected(&task).await?;
+    assert_eq!(
+        before.payload.foreground_activity,
+        Some(Activity::Generating)
+    );
+    assert_eq!(before.payload.active_subagent_count, Some(2));
+    let kept = world.projected(&settled).await?;
+
+    let recovered = world.orchestrator.recover().await?;
+    assert_eq!((recovered.sessions, recovered.tasks), (1, 1));
+    let converged = world.restarted_projector().converge().await?;
+    assert_eq!((converged.written, converged.failed), (1, 0));
+
+    let after = stored(&world, &task).await?;
+    assert!(before.revision < after.revision);
+    assert!(before.updated_at < after.updated_at);
+    let primary = after.payload.primary_session.context("a session")?;
+    assert_eq!(
+        (primary.id, primary.state),
+        (session, SessionState::WaitingForInput)
+    );
+    assert_eq!(after.payload.foreground_activity, None);
+    assert_eq!(after.payload.active_subagent_count, None);
+    assert_eq!(after.payload.active_error, None, "nothing failed");
+    assert_eq!(
+        stored(&world, &settled).await?,
+        kept,
+        "what was true stays as it is"
+    );
+    assert_eq!(noted(&world).await?, 0);
+    let mut tx = world.story.store().read().await?;
+    let task = tasks::get(&mut tx, &task).await?;
+    assert_eq!(task.state, TaskState::Review);
+    assert!(task.interrupted_at.is_some());
+    Ok(())
+}
+
+/// REC-01, SUM-08.
+async fn rec_01_recovery_moves_no_activity_and_changes_nothing_twice(world: World) -> Result<()> {
+    let (task, _) = killed_at_work(&world).await?;
+    let before = world.projected(&task).await?;
+    world.orchestrator.recover().await?;
+    let after = world.projected(&task).await?;
+    assert_eq!(
+        after.payload.last_activity_at,
+        before.payload.last_activity_at
+    );
+    let again = world.orchestrator.recover().await?;
+    assert_eq!((again.sessions, again.tasks, again.groups_ended), (0, 0, 0));
+    assert_eq!(world.projected(&task).await?, after);
+    Ok(())
+}
+
+/// One row that nobody can read does not keep a server from starting, and lies no longer than the others.
+///
+/// ERR-08, REC-01.
+async fn err_08_a_session_that_cannot_be_read_is_recovered_unread(world: World) -> Result<()> {
+    let (damaged, session) = killed_at_work(&world).await?;
+    let (other, _) = killed_at_work(&world).await?;
+    let damage = sql(
+        "UPDATE task_sessions SET state = 'DREAMING', foreground_activity = 'musing' WHERE id = $1",
+    );
+    world.story.tamper(damage.bind(&session)).await?;
+    let recovered = world.orchestrator.recover().await?;
+    assert_eq!(recovered.sessions, 2);
+    for task in [&damaged, &other] {
+        let row = world.projected(task).await?.payload;
+        let primary = row.primary_session.context("a session")?;
+        assert_eq!(primary.state, SessionState::WaitingForInput);
+        assert_eq!(row.foreground_activity, None);
+    }
+    assert_eq!(noted(&world).await?, 0);
+    let mut tx = world.story.store().read().await?;
+    assert_eq!(turns::open(&mut tx, &session).await?, None);
+    let turn = turns::current(&mut tx, &session).await?.context("a turn")?;
+    assert_eq!(turn.outcome, Some(TurnOutcome::Interrupted));
+    Ok(())
+}
