@@ -13,6 +13,7 @@ mod crash;
 mod flood;
 mod main_job;
 mod recovering;
+mod remains;
 mod restart;
 mod scripted;
 mod sends;

@@ -1,20 +1,18 @@
 //! Case C23: killed with turns open. What rows say when the server is back, before and after, and what then starts.
 
+use crate::remains::{Orphan, Starting};
 use crate::scripted::Scripted;
-use crate::support::{BINARY, Bench, answers, text};
+use crate::support::{Bench, answers, text};
 use anyhow::{Context, Result, ensure};
 use model::ids::{EnvironmentId, ExecutionId, InstanceId, SessionId, TaskId};
 use model::session::SessionState;
 use model::task::TaskState;
 use serde_json::{Value, json};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use store::executions::{self, Execution};
 use store::sql::sql;
 use store::tasks::LaunchIntent;
 use store::{sessions, tasks};
 use testkit::client::Client;
-use testkit::http;
 use testkit::waiting::until;
 
 testkit::on_every_engine!(crate::support::Bench =>
@@ -22,83 +20,6 @@ testkit::on_every_engine!(crate::support::Bench =>
     s_06_opening_a_task_after_a_restart_is_no_activity,
     rec_01_a_launch_that_the_end_interrupted_is_an_error_that_can_be_tried_again,
 );
-
-/// A server that is being started while its database takes no writes: it cannot get ready. Killed with this value.
-struct Starting {
-    child: Child,
-    port: u16,
-}
-
-impl Starting {
-    fn on(bench: &Bench) -> Result<Self> {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")?
-            .local_addr()?
-            .port();
-        let child = Command::new(BINARY)
-            .args([
-                "serve",
-                "--listen",
-                &format!("127.0.0.1:{port}"),
-                "--data-dir",
-            ])
-            .arg(bench.server.data_dir())
-            .args(bench.server.database_args())
-            .env_remove("FLIGHTSTRIP_DATABASE_URL")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        Ok(Self { child, port })
-    }
-
-    /// The status of an authorised GET; none while nobody listens.
-    async fn status(&self, bench: &Bench, path: &str) -> Option<u16> {
-        let bearer = format!("Bearer {}", bench.server.secret());
-        let headers = [("Authorization", bearer.as_str())];
-        let answer = http::send(self.port, "GET", path, &headers, "").await;
-        answer.ok().map(|answer| answer.status)
-    }
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to kill.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A process group whose pipe to a server is gone, as an agent without its shim would leave it.
-struct Orphan(Child);
-
-impl Orphan {
-    fn start() -> Result<Self> {
-        let child = Command::new("sleep")
-            .arg("600000")
-            .process_group(0)
-            .spawn()?;
-        Ok(Self(child))
-    }
-
-    /// The kernel's start time of the process: the 22nd word of its `stat` line.
-    fn started(&self) -> Result<String> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
-        let (_, after_name) = stat.rsplit_once(')').context("no name in stat")?;
-        let word = after_name.split_ascii_whitespace().nth(19);
-        Ok(word.context("no start time in stat")?.to_owned())
-    }
-
-    fn ended(&mut self) -> Result<bool> {
-        Ok(self.0.try_wait()?.is_some())
-    }
-}
-
-impl Drop for Orphan {
-    fn drop(&mut self) {
-        let _ = self.0.kill(); // it should have ended long ago
-        let _ = self.0.wait();
-    }
-}
 
 async fn start(bench: &mut Bench, profile: &str, title: &str, prompt: &str) -> Result<String> {
     let created = json!({
@@ -138,7 +59,7 @@ async fn plant(bench: &Bench, orphan: &Orphan, [two, three, six]: [&Value; 3]) -
         id: ExecutionId::generate(),
         session_id: SessionId::parse(&text(&two["status_summary"]["primary_session"]["id"])?)?,
         environment_id: EnvironmentId::parse(&text(&two["environments"][0]["id"])?)?,
-        pid: i64::from(orphan.0.id()),
+        pid: i64::from(orphan.pid()),
         process_started: orphan.started()?,
         instance_id: InstanceId::generate(),
     };
