@@ -2,7 +2,8 @@
 
 pub mod hydrating;
 
-use crate::project::{self, Projected};
+use crate::owed::Owed;
+use crate::project::{Projected, Projection};
 use crate::schedule::Schedule;
 use model::bounds;
 use model::event::EventHub;
@@ -28,6 +29,7 @@ pub struct Projector {
 struct Inner {
     store: Store,
     hub: Arc<dyn EventHub>,
+    owed: Owed,
     schedule: Mutex<Schedule>,
     poked: Notify,
     epoch: Instant,
@@ -74,6 +76,7 @@ impl Projector {
         let inner = Inner {
             store,
             hub,
+            owed: Owed::default(),
             schedule: Mutex::default(),
             poked: Notify::new(),
             epoch: Instant::now(),
@@ -142,6 +145,7 @@ impl Projector {
 
     /// Pokes what is stale without having been poked: after a crash or panic between commit and poke (REC-06).
     async fn sweep(&self) {
+        self.poke(&self.inner.owed.tasks());
         // Every page, so that tasks which fail again and again never hide the others.
         let mut last: Option<TaskId> = None;
         loop {
@@ -169,11 +173,19 @@ impl Projector {
         summaries::unusable(&mut tx, after, bounds::PROJECTOR_BATCH).await
     }
 
+    fn projection(&self) -> Projection<'_> {
+        Projection {
+            store: &self.inner.store,
+            hub: &*self.inner.hub,
+            owed: &self.inner.owed,
+        }
+    }
+
     /// Projects these tasks now and gives their summaries.
     pub async fn project(&self, ids: &[TaskId]) -> Projected {
         let mut all = Projected::default();
         for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
-            all.absorb(project::project(&self.inner.store, &*self.inner.hub, chunk).await);
+            all.absorb(self.projection().project(chunk).await);
         }
         all
     }
@@ -183,7 +195,7 @@ impl Projector {
     pub async fn rebuild(&self, ids: &[TaskId]) -> Projected {
         let mut all = Projected::default();
         for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
-            all.absorb(project::rebuild(&self.inner.store, &*self.inner.hub, chunk).await);
+            all.absorb(self.projection().rebuild(chunk).await);
         }
         all
     }
@@ -233,6 +245,8 @@ impl Projector {
         }
         last = None;
         let mut done = 0;
+        let owed = self.project(&self.inner.owed.tasks()).await;
+        failed.extend(owed.failed);
         tell(derived(0));
         loop {
             let mut ids = self.stale(last.as_ref()).await?;
