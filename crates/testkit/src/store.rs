@@ -137,6 +137,14 @@ impl ThrowawayStore {
     /// # Errors
     /// When it cannot be opened.
     pub async fn open_again(&self) -> Result<Store> {
-        self.place.open(self.clock.handle()).await
+        self.open_with(self.clock.handle()).await
+    }
+
+    /// As [`ThrowawayStore::open_again`], on another clock: what a server that starts again has.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open_with(&self, clock: Arc<dyn Clock>) -> Result<Store> {
+        self.place.open(clock).await
     }
 }

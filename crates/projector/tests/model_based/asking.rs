@@ -1,0 +1,125 @@
+//! Requests: asked, decided, ended, deleted, and stored with words that nobody knows.
+
+use crate::change::{AskChange, Pick};
+use crate::facts::RequestFact;
+use crate::scene::{Scene, chosen, chosen_of};
+use crate::talking::Row;
+use model::ids::{PendingId, SessionId};
+use model::message::{Author, MessageType, RequestStatus};
+use model::summary::PendingAction;
+use store::error::Result;
+use store::messages::{self, Place};
+use store::requests::{self, DecideOutcome};
+use store::sql::sql;
+use store::tx::WriteTx;
+
+fn open(status: Option<&str>) -> bool {
+    let over = ["approved", "rejected", "answered", "cancelled", "expired"];
+    status.is_none_or(|word| !over.contains(&word))
+}
+
+pub(crate) async fn ask(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange) -> Result<()> {
+    match *what {
+        AskChange::Asked(n, turn, kind) => match chosen(&scene.facts.sessions, n) {
+            Some(session) => add(tx, scene, session, turn, kind).await,
+            None => Ok(()),
+        },
+        AskChange::PermissionsEnded(n, status) => match chosen(&scene.facts.sessions, n) {
+            Some(session) => end_permissions(tx, scene, &session, status).await,
+            None => Ok(()),
+        },
+        AskChange::Decided(n, _) | AskChange::Garbled(n, _) | AskChange::Deleted(n) => {
+            change(tx, scene, what, n).await
+        }
+    }
+}
+
+async fn add(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    session: SessionId,
+    turn: Option<Pick>,
+    kind: PendingAction,
+) -> Result<()> {
+    let turn = turn.and_then(|n| chosen_of(&scene.facts.turns, n, |turn| turn.session == session));
+    let pending_id = scene.name(PendingId::parse);
+    let row = Row {
+        session: &session,
+        turn: turn.as_ref(),
+        author: Author::Agent,
+        kind: match kind {
+            PendingAction::Permission => MessageType::PermissionRequest,
+            PendingAction::Clarification => MessageType::ClarificationRequest,
+        },
+        pending_id: Some(&pending_id),
+        place: Place::Transcript,
+    };
+    let id = scene.row(tx, row).await?;
+    tx.touch(&scene.facts.sessions[&session].task);
+    let fact = RequestFact {
+        session,
+        turn,
+        kind,
+        status: Some("pending".to_owned()),
+        pending_id,
+        asked: tx.now(),
+    };
+    scene.facts.requests.insert(id, fact);
+    Ok(())
+}
+
+async fn end_permissions(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    session: &SessionId,
+    status: RequestStatus,
+) -> Result<()> {
+    let now = tx.now();
+    let mut ended = requests::end_permissions(tx, session, status, now).await?;
+    tx.touch(&scene.facts.sessions[session].task);
+    let mut expected = Vec::new();
+    for (id, request) in &mut scene.facts.requests {
+        let permission = request.kind == PendingAction::Permission;
+        if request.session == *session && permission && open(request.status.as_deref()) {
+            request.status = Some(status.as_str().to_owned());
+            expected.push((id.clone(), request.pending_id.clone()));
+        }
+    }
+    ended.sort();
+    assert_eq!(ended, expected);
+    Ok(())
+}
+
+async fn change(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange, n: Pick) -> Result<()> {
+    let now = tx.now();
+    let Some(id) = chosen(&scene.facts.requests, n) else {
+        return Ok(());
+    };
+    let mut fact = scene.facts.requests[&id].clone();
+    tx.touch(&scene.facts.sessions[&fact.session].task);
+    match *what {
+        AskChange::Decided(_, status) => {
+            let metadata = serde_json::json!({});
+            let outcome =
+                requests::decide(tx, &id, &fact.pending_id, status, &metadata, None, now).await?;
+            let pending = open(fact.status.as_deref());
+            assert_eq!(outcome == DecideOutcome::Decided, pending);
+            if pending {
+                fact.status = Some(status.as_str().to_owned());
+            }
+        }
+        AskChange::Garbled(_, word) => {
+            let word = word.map(|word| ["someday", "unsure"][word].to_owned());
+            let garble = sql("UPDATE task_session_messages SET status = $2 WHERE id = $1");
+            tx.execute(garble.bind(&id).bind(word.clone())).await?;
+            fact.status = word;
+        }
+        _ => {
+            messages::remove(tx, &id, now).await?;
+            scene.facts.requests.remove(&id);
+            return Ok(());
+        }
+    }
+    scene.facts.requests.insert(id, fact);
+    Ok(())
+}

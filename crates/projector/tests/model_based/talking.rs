@@ -1,0 +1,257 @@
+//! Turns, prompts and what agents say.
+
+use crate::change::{Pick, TalkChange};
+use crate::facts::{PromptFact, TurnFact};
+use crate::scene::{Scene, chosen, chosen_of};
+use model::ids::{MessageId, PendingId, SessionId, TurnId};
+use model::message::{Author, MessageType};
+use model::turn::TurnOutcome;
+use store::error::Result;
+use store::messages::{self, NewMessage, Place};
+use store::sql::sql;
+use store::turns::{self, NewTurn};
+use store::tx::WriteTx;
+use store::{sessions, tasks};
+
+/// A row in the making.
+pub(crate) struct Row<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) turn: Option<&'a TurnId>,
+    pub(crate) author: Author,
+    pub(crate) kind: MessageType,
+    pub(crate) pending_id: Option<&'a PendingId>,
+    pub(crate) place: Place,
+}
+
+impl Scene {
+    /// Stores a row.
+    pub(crate) async fn row(&mut self, tx: &mut WriteTx, row: Row<'_>) -> Result<MessageId> {
+        let id = self.name(MessageId::parse);
+        let new = NewMessage {
+            id: &id,
+            session_id: row.session,
+            task_id: &self.facts.sessions[row.session].task,
+            turn_id: row.turn,
+            author: row.author,
+            kind: row.kind,
+            content: "words",
+            metadata: &serde_json::json!({}),
+            pending_id: row.pending_id,
+            streaming: false,
+        };
+        let now = tx.now();
+        messages::insert(tx, &new, row.place, now).await?;
+        Ok(id)
+    }
+
+    /// A milestone of a session's task.
+    async fn milestone(&mut self, tx: &mut WriteTx, session: &SessionId) -> Result<()> {
+        let now = tx.now();
+        let task = self.facts.sessions[session].task.clone();
+        tasks::raise_activity(tx, &task, now).await?;
+        self.facts.reach_milestone(&task, now);
+        tx.touch(&task);
+        Ok(())
+    }
+
+    fn touch_task_of(&self, tx: &mut WriteTx, session: &SessionId) {
+        tx.touch(&self.facts.sessions[session].task);
+    }
+}
+
+pub(crate) async fn talk(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange) -> Result<()> {
+    match *what {
+        TalkChange::Attempted(n) | TalkChange::Completed(n, _) | TalkChange::Abandoned(n) => {
+            turn(tx, scene, what, n).await
+        }
+        TalkChange::PutFirst(n) | TalkChange::Unqueued(n) | TalkChange::PromptDeleted(n) => {
+            prompt(tx, scene, what, n).await
+        }
+        TalkChange::Reserved(n, _)
+        | TalkChange::Prompted(n)
+        | TalkChange::Queued(n)
+        | TalkChange::Dequeued(n)
+        | TalkChange::Said(n, _) => match chosen(&scene.facts.sessions, n) {
+            Some(session) => in_session(tx, scene, what, &session).await,
+            None => Ok(()),
+        },
+    }
+}
+
+async fn in_session(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    what: &TalkChange,
+    session: &SessionId,
+) -> Result<()> {
+    match *what {
+        TalkChange::Reserved(_, kind) => {
+            reserve(tx, scene, session, kind).await?;
+            if kind != NewTurn::Lifecycle {
+                scene.milestone(tx, session).await?;
+            }
+        }
+        TalkChange::Prompted(_) => {
+            let turn = reserve(tx, scene, session, NewTurn::ForMessage).await?;
+            add_prompt(tx, scene, session, Some(&turn)).await?;
+        }
+        TalkChange::Queued(_) => add_prompt(tx, scene, session, None).await?,
+        TalkChange::Dequeued(_) => {
+            let Some(first) = messages::queue(tx, session).await?.into_iter().next() else {
+                return Ok(());
+            };
+            let turn = reserve(tx, scene, session, NewTurn::ForMessage).await?;
+            let now = tx.now();
+            messages::dequeue(tx, &first, &turn, now).await?;
+            let prompt = scene.facts.prompts.get_mut(&first.id);
+            let prompt = prompt.expect("the queue holds nothing that nobody queued");
+            assert!(prompt.queued && !prompt.removed && prompt.session == *session);
+            prompt.queued = false;
+            scene.milestone(tx, session).await?;
+        }
+        TalkChange::Said(_, what) => say(tx, scene, session, what).await?,
+        _ => {}
+    }
+    Ok(())
+}
+
+async fn reserve(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    session: &SessionId,
+    kind: NewTurn,
+) -> Result<TurnId> {
+    let now = tx.now();
+    let id = scene.name(TurnId::parse);
+    turns::insert(tx, &id, session, kind, now).await?;
+    scene.touch_task_of(tx, session);
+    let fact = TurnFact {
+        session: session.clone(),
+        started: now,
+        lifecycle: kind == NewTurn::Lifecycle,
+        authoritative: kind == NewTurn::ForMessage,
+        settled: false,
+    };
+    scene.facts.turns.insert(id.clone(), fact);
+    Ok(id)
+}
+
+async fn add_prompt(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    session: &SessionId,
+    turn: Option<&TurnId>,
+) -> Result<()> {
+    let row = Row {
+        session,
+        turn,
+        author: Author::User,
+        kind: MessageType::Message,
+        pending_id: None,
+        place: if turn.is_some() {
+            Place::Transcript
+        } else {
+            Place::QueueEnd
+        },
+    };
+    let id = scene.row(tx, row).await?;
+    scene.milestone(tx, session).await?;
+    let fact = PromptFact {
+        session: session.clone(),
+        queued: turn.is_none(),
+        removed: false,
+    };
+    scene.facts.prompts.insert(id, fact);
+    Ok(())
+}
+
+/// Text answers an error that is older. A thought and a tool's row change nothing, whatever the latter's status says.
+async fn say(tx: &mut WriteTx, scene: &mut Scene, session: &SessionId, what: usize) -> Result<()> {
+    let kind = [
+        MessageType::Message,
+        MessageType::Thought,
+        MessageType::ToolCall,
+    ][what];
+    let turn = scene.facts.current_turn(session);
+    let row = Row {
+        session,
+        turn: turn.as_ref(),
+        author: Author::Agent,
+        kind,
+        pending_id: None,
+        place: Place::Transcript,
+    };
+    let id = scene.row(tx, row).await?;
+    if kind == MessageType::ToolCall {
+        let done = sql("UPDATE task_session_messages SET status = 'answered' WHERE id = $1");
+        tx.execute(done.bind(&id)).await?;
+    }
+    if kind == MessageType::Message {
+        let now = tx.now();
+        sessions::clear_error(tx, session, None, "agent response", now).await?;
+        scene.touch_task_of(tx, session);
+        let about = scene.facts.sessions.entry(session.clone());
+        about.and_modify(|about| about.failure = None);
+    }
+    Ok(())
+}
+
+async fn turn(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange, n: Pick) -> Result<()> {
+    let abandon = matches!(what, TalkChange::Abandoned(_));
+    let fits = |turn: &TurnFact| !abandon || !(turn.authoritative || turn.lifecycle);
+    let Some(id) = chosen_of(&scene.facts.turns, n, fits) else {
+        return Ok(());
+    };
+    let mut fact = scene.facts.turns[&id].clone();
+    scene.touch_task_of(tx, &fact.session);
+    if abandon {
+        turns::remove(tx, &id).await?;
+        scene.facts.forget_turn(&id);
+        return Ok(());
+    }
+    if let TalkChange::Completed(_, outcome) = *what {
+        let now = tx.now();
+        let settled = turns::complete(tx, &id, outcome, now).await?;
+        assert_eq!(settled, !fact.settled, "a settled turn stays as it is");
+        fact.settled = true;
+        // Recovery ends turns with these two, and moves nothing.
+        let recovery = [TurnOutcome::NotDispatched, TurnOutcome::Interrupted];
+        if settled && !fact.lifecycle && !recovery.contains(&outcome) {
+            scene.milestone(tx, &fact.session).await?;
+        }
+    } else {
+        turns::mark_attempted(tx, &id).await?;
+        fact.authoritative = true;
+    }
+    scene.facts.turns.insert(id, fact);
+    Ok(())
+}
+
+async fn prompt(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange, n: Pick) -> Result<()> {
+    let now = tx.now();
+    let put_first = matches!(what, TalkChange::PutFirst(_));
+    let fits = |prompt: &PromptFact| !(put_first && prompt.removed);
+    let Some(id) = chosen_of(&scene.facts.prompts, n, fits) else {
+        return Ok(());
+    };
+    let mut fact = scene.facts.prompts[&id].clone();
+    scene.touch_task_of(tx, &fact.session);
+    match what {
+        TalkChange::PutFirst(_) => {
+            messages::requeue_first(tx, &fact.session, &id, now).await?;
+            fact.queued = true;
+        }
+        TalkChange::Unqueued(_) => {
+            let taken = messages::remove_queued(tx, &id, now).await?;
+            assert_eq!(taken, fact.queued);
+            fact.removed |= taken;
+            fact.queued = false;
+        }
+        _ => {
+            messages::remove(tx, &id, now).await?;
+            fact.removed = true;
+        }
+    }
+    scene.facts.prompts.insert(id, fact);
+    Ok(())
+}
