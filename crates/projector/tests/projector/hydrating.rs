@@ -251,7 +251,7 @@ async fn pst_04_hydrating_many_takes_as_many_statements_as_hydrating_one(
     for size in [1, 50, bounds::PROJECTOR_BATCH, 500] {
         while ids.len() < size {
             let task = lists.story.task().await?;
-            if ids.len() % 25 == 0 {
+            if ids.len().is_multiple_of(25) {
                 for _ in 0..3 {
                     let session = lists.story.session(&task, None).await?;
                     let (turn, _) = lists.story.prompt(&session, "go").await?;
