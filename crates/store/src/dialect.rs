@@ -33,23 +33,27 @@ impl AdvisoryLock {
 /// Begins a transaction that is the only writer. On SQLite the lock is the database's own.
 pub(crate) const SQLITE_BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 
-/// As [`SQLITE_BEGIN_WRITE`]. Sent as one text, hence one round trip; the lock ends with the transaction.
-pub(crate) fn postgres_begin_write() -> SqlStr {
-    begin_locked(AdvisoryLock::Writer, "")
+/// Makes a transaction that has begun the only writer; the lock ends with it.
+///
+/// A statement of its own and not a part of `BEGIN`: a wait in vain fails the transaction, and only one that is known
+/// to have begun is rolled back when it is dropped. Else its connection would refuse everything from then on, and one
+/// whose wait was given up could come to hold the lock for nobody.
+pub(crate) fn postgres_become_writer() -> SqlStr {
+    lock(AdvisoryLock::Writer, "")
 }
 
-/// Begins the transaction that migrates: whoever comes second waits, and finds everything done.
-pub(crate) fn postgres_begin_migration() -> SqlStr {
+/// Makes a transaction that has begun the one that migrates: whoever comes second waits, and finds everything done.
+pub(crate) fn postgres_become_migration() -> SqlStr {
     let wait = bounds::INSTANCE_LOCK_WAIT.as_millis();
-    begin_locked(
+    lock(
         AdvisoryLock::Migration,
         &format!("SET LOCAL lock_timeout = {wait}; "),
     )
 }
 
-fn begin_locked(lock: AdvisoryLock, settings: &str) -> SqlStr {
+fn lock(lock: AdvisoryLock, settings: &str) -> SqlStr {
     let (class, object) = lock.keys();
-    let text = format!("BEGIN; {settings}SELECT pg_advisory_xact_lock({class}, {object})");
+    let text = format!("{settings}SELECT pg_advisory_xact_lock({class}, {object})");
     // Numbers of our own; nothing in it comes from outside.
     sqlx::AssertSqlSafe(text).into_sql_str()
 }

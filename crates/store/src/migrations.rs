@@ -80,9 +80,9 @@ pub(crate) async fn run(pools: &Pools) -> Result<()> {
         }
         Pools::Postgres(lane) => {
             let _turn = lane.turn.lock().await;
-            let mut tx = lane
-                .writer
-                .begin_with(dialect::postgres_begin_migration())
+            let mut tx = lane.writer.begin().await?;
+            sqlx::raw_sql(dialect::postgres_become_migration())
+                .execute(&mut *tx)
                 .await?;
             match migrator(POSTGRES).run(&mut *tx).await {
                 Ok(()) => return Ok(tx.commit().await?),

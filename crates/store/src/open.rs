@@ -203,8 +203,11 @@ impl Store {
             }
             Pools::Postgres(lane) => {
                 let turn = Arc::clone(&lane.turn).lock_owned().await;
-                let begin = dialect::postgres_begin_write();
-                (Engine::Postgres(lane.writer.begin_with(begin).await?), turn)
+                let mut tx = lane.writer.begin().await?;
+                sqlx::raw_sql(dialect::postgres_become_writer())
+                    .execute(&mut *tx)
+                    .await?;
+                (Engine::Postgres(tx), turn)
             }
         })
     }

@@ -32,3 +32,5 @@ mod requests;
 mod statements;
 #[cfg(test)]
 mod summaries;
+#[cfg(test)]
+mod writers;
