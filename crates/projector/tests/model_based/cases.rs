@@ -15,6 +15,9 @@ use testkit::story::Story;
 /// How many cases run; `cargo xtask test --long` sets it.
 const CASES: &str = "PROPTEST_CASES";
 
+/// Cases of the faster engine, where nobody says how many.
+pub(crate) const USUAL: u64 = 256;
+
 /// The seed of the first case; the next has the next number. Without it every run tries others.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
@@ -28,10 +31,11 @@ fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Runs cases, as many as asked for or `usual`.
+/// Runs cases: `usual`, or as many as asked for, of which an engine with fewer usual ones takes its part.
 pub(crate) async fn run(story: Story, usual: u64) -> Result<()> {
     let story = Arc::new(story);
-    let cases = from_environment(CASES).unwrap_or(usual);
+    // Long runs keep the proportion between the engines.
+    let cases = from_environment(CASES).map_or(usual, |all: u64| (all * usual / USUAL).max(1));
     let first = from_environment(SEED).unwrap_or_else(|| RandomState::new().hash_one(CASES) >> 16);
     for n in 0..cases {
         let seed: u64 = first + n;

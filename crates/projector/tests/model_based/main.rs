@@ -9,6 +9,7 @@
 //! - [`cases`] makes cases from seeds and names the seed of one that fails.
 
 #![cfg(test)]
+
 mod asking;
 mod cases;
 mod change;
@@ -17,6 +18,7 @@ mod happening;
 mod hearing;
 mod pulling;
 mod quiet;
+mod regressions;
 mod scene;
 mod seeing;
 mod talking;
@@ -27,13 +29,21 @@ use anyhow::Result;
 use testkit::store::Engine;
 use testkit::story::Story;
 
-testkit::on_every_engine!(sum_04_stored_is_what_the_facts_say_whatever_happens,);
+testkit::on_every_engine!(
+    sum_04_stored_is_what_the_facts_say_whatever_happens,
+    sum_04_what_failed_once_stays_fixed,
+);
 
 /// SUM-04, SUM-05, SUM-06, PST-02, PST-03, REC-03, REC-06.
 async fn sum_04_stored_is_what_the_facts_say_whatever_happens(story: Story) -> Result<()> {
     let usual = match story.db.engine() {
-        Engine::Sqlite => 256,
-        Engine::Postgres => 64,
+        Engine::Sqlite => cases::USUAL,
+        Engine::Postgres => cases::USUAL / 4,
     };
     cases::run(story, usual).await
+}
+
+/// SUM-04, PST-02.
+async fn sum_04_what_failed_once_stays_fixed(story: Story) -> Result<()> {
+    regressions::stay_fixed(story).await
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod concurrency;
 #[cfg(test)]
+mod contention;
+#[cfg(test)]
 mod hydrating;
 #[cfg(test)]
 mod milestones;
