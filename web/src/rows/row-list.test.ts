@@ -58,6 +58,39 @@ describe("rowList", () => {
     expect(shape(rowList(input({ view: "step" })))).toEqual(["step1 fails asks", "step2 works"]);
   });
 
+  test("C06: only milestones move a row; Git, pull requests, looks and repairs do not", () => {
+    const at = (time: number) => new Date(time).toISOString().replace("Z", "000Z");
+    const rows = [1000, 1001, 1002, 1003, 1004].map((time, index) => ({
+      task: aTask({ id: `t${index + 1}`, title: "Same" }),
+      summary: aSummary({ last_activity_at: at(time) }),
+    }));
+    const change = (id: number, part: Partial<TaskStatusSummary>, updated: number) => {
+      const row = rows[id - 1];
+      if (row) row.summary = { ...row.summary, ...part, revision: updated, updated_at: at(updated) };
+    };
+    const order = () =>
+      shape(
+        rowList(
+          input({
+            view: "step",
+            tasks: rows.map((row) => row.task),
+            summaryOf: (id) => rows.find((row) => row.task.id === id)?.summary,
+          }),
+        ),
+      );
+    expect(order()).toEqual(["step1 t5 t4 t3 t2 t1"]);
+    change(1, { last_activity_at: at(1990), foreground_activity: "generating" }, 1990);
+    expect(order()).toEqual(["step1 t1 t5 t4 t3 t2"]);
+    change(2, { git: { additions: 7, deletions: 0, changed_files: 1 } }, 2050);
+    change(3, { active_subagent_count: 2, queued_prompt_count: 1 }, 2060);
+    for (const id of [1, 2, 3, 4, 5]) change(id, {}, 2080);
+    expect(order()).toEqual(["step1 t1 t5 t4 t3 t2"]);
+    change(2, { last_activity_at: at(2090) }, 2090);
+    expect(order()).toEqual(["step1 t2 t1 t5 t4 t3"]);
+    change(1, { last_activity_at: at(2100) }, 2100);
+    expect(order()).toEqual(["step1 t1 t2 t5 t4 t3"]);
+  });
+
   test("filters by every word, over title, repository, state and group", () => {
     expect(shape(rowList(input({ filter: "api permission" })))).toEqual(["needs_you asks"]);
     expect(shape(rowList(input({ filter: "needs you upgrade" })))).toEqual(["needs_you fails"]);
