@@ -187,7 +187,7 @@ fn asked(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// SUM-03, SUM-04, PR-01: any number of sessions, messages, repositories and pull requests, whatever they hold.
     #[test]

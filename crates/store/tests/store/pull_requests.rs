@@ -138,6 +138,7 @@ async fn pr_03_switches_count_while_their_pull_request_is_open(story: Story) -> 
 
 async fn linking_again_changes_nothing_but_who_linked_it(story: Story) -> Result<()> {
     let task = story.task().await?;
+    let unlinked = story.authority(&task).await?.authority_seq;
     assert_eq!(link(&story, &task, 7, false).await?, LinkOutcome::Linked);
     let mut tx = story.store().read().await?;
     let all = pull_requests::of_task(&mut tx, &task).await?;
@@ -158,6 +159,7 @@ async fn linking_again_changes_nothing_but_who_linked_it(story: Story) -> Result
         "nothing is known of it"
     );
     let (seq, revision) = marks(&story, &task, &linked.id).await?;
+    assert_eq!((seq, revision), (unlinked + 1, 1));
 
     let already = LinkOutcome::AlreadyLinked(linked.id.clone());
     for (by_hand, held_by_hand, risen) in [
