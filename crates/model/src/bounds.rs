@@ -42,6 +42,35 @@ pub const USER_CONTENT_BYTES: usize = 1024 * 1024;
 pub const TITLE_CHARS: usize = 200;
 /// Queued prompts of one session: more is a plan, not a queue. Overflow: `BUSY`.
 pub const QUEUED_PROMPTS: usize = 10;
+/// One attached file in bytes (a person's screenshot, log or document). Overflow: refuse.
+pub const ATTACHMENT_BYTES: u64 = 10 * 1024 * 1024;
+/// Files attached to one message. Overflow: `VALIDATION_ERROR`.
+pub const MESSAGE_ATTACHMENTS: usize = 10;
+/// An attached file's name in UTF-8 bytes: file systems take 255, and a mark may be put before it. Overflow: cut, its
+/// ending kept.
+pub const ATTACHMENT_NAME_BYTES: usize = 200;
+/// A media type in bytes: twice what registered ones need. Overflow: it counts as not declared.
+pub const MEDIA_TYPE_BYTES: usize = 127;
+/// Uploaded files of one task that no message has claimed: two messages' worth, for two people who write at once.
+/// Overflow: `BUSY`.
+pub const UNCLAIMED_OF_TASK: usize = 2 * MESSAGE_ATTACHMENTS;
+/// Uploaded files of all tasks that no message has claimed: 2 GiB of disk at most. Overflow: `BUSY`.
+pub const UNCLAIMED: usize = 200;
+/// How long an uploaded file waits for its message: a draft may lie over night. Overflow: removed.
+pub const UNCLAIMED_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Files being uploaded at once; each is looked through whole, in memory, at its end. Overflow: `BUSY`.
+pub const UPLOADS: usize = 4;
+/// An upload without progress. Overflow: it is given up, and its place is free.
+pub const UPLOAD_STALL: Duration = Duration::from_secs(15);
+/// An image that is put into a prompt itself: larger ones are refused by the models behind most agents. Overflow: a
+/// file in the worktree.
+pub const INLINE_IMAGE_BYTES: u64 = 4 * 1024 * 1024;
+/// A text file that is put into a prompt itself: about what an agent reads of a file anyway. Overflow: a file in the
+/// worktree, which it can read in parts.
+pub const INLINE_TEXT_BYTES: u64 = 256 * 1024;
+/// All that is put into one prompt from files: it is one line, which the agent must take whole. Overflow: files in the
+/// worktree.
+pub const INLINE_TOTAL_BYTES: u64 = 12 * 1024 * 1024;
 /// Requests `task.pending` answers with. Overflow: the newest.
 pub const PENDING_LISTED: usize = 20;
 /// Repositories of one task. Overflow: `VALIDATION_ERROR`.
@@ -93,6 +122,30 @@ pub const AGENT_OUTGOING_LINES: usize = 256;
 pub const AGENT_LAST_LINES: Duration = Duration::from_millis(250);
 /// Permission requests of one agent that nobody has answered. Overflow: the agent's request is refused.
 pub const OPEN_PERMISSIONS: usize = 256;
+/// Questions an agent asks at once: more than a person answers in one go. Overflow: refused, with the reason.
+pub const QUESTIONS: usize = 4;
+/// Characters of one question. Overflow: refused.
+pub const QUESTION_CHARS: usize = 2_000;
+/// Options of a question that has some: with one there is nothing to choose. Otherwise: refused.
+pub const QUESTION_OPTIONS_MIN: usize = 2;
+/// Options of a question: what a phone shows without scrolling. Overflow: refused.
+pub const QUESTION_OPTIONS_MAX: usize = 6;
+/// Characters of an option's label. Overflow: refused.
+pub const OPTION_LABEL_CHARS: usize = 200;
+/// Characters of an option's description. Overflow: refused.
+pub const OPTION_DESCRIPTION_CHARS: usize = 500;
+/// Characters of an answer in a person's own words. Overflow: refused; longer things are sent as a message.
+pub const ANSWER_CHARS: usize = 2_000;
+/// Bundles of questions that one agent waits for. Overflow: the next one is refused.
+pub const OPEN_QUESTIONS: usize = 16;
+/// How long an agent's call waits for an answer; people go to lunch. Overflow: the bundle is detached.
+pub const QUESTION_WAIT: Duration = Duration::from_secs(2 * 60 * 60);
+/// How often an agent that waits is told so, if it asked to be: its own deadlines are often half a minute.
+pub const QUESTION_PROGRESS: Duration = Duration::from_secs(10);
+/// The body of one MCP request: four questions with all their options, escaped. Overflow: refused.
+pub const MCP_BODY_BYTES: usize = 512 * 1024;
+/// MCP sessions of one agent process; each of its subagents may open one. Overflow: refused.
+pub const MCP_SESSIONS: usize = 64;
 /// Silence after which an agent that replays history *after* its reply is taken to have finished.
 pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
 /// Tool calls of one turn that are remembered. Overflow: ended ones are forgotten; an update of one opens a new row.

@@ -10,7 +10,9 @@
 //! [`summary`] for the read model's shape, [`event`] for what a change publishes.
 
 pub mod agent;
+pub mod attachment;
 pub mod bounds;
+pub mod clarification;
 pub mod clock;
 pub mod environment;
 pub mod error;
