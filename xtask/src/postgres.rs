@@ -45,9 +45,9 @@ const PREFIX: &str = "flightstrip-postgres-";
 /// Part of the socket's file name; no port of the machine is taken.
 const PORT: &str = "5432";
 
-/// Tests run in parallel, each with a store or two of eleven connections.
+/// Tests run in parallel, as many as there are processors, each with a store or two of nine connections.
 const SETTINGS: [&str; 9] = [
-    "max_connections=300",
+    "max_connections=1000",
     "shared_buffers=128MB",
     "listen_addresses=",
     "fsync=off",
