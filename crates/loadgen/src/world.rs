@@ -1,8 +1,8 @@
 //! A lived-in database of any size, made by a few statements that count by themselves.
 //!
 //! Per task: one session (every fourth: two), two turns and four messages per session, one environment with one
-//! repository and its observation. Every tenth waits for a permission, every twentieth shows an error, every fifth has
-//! a pull request.
+//! repository and its observation. Every tenth waits for an answer to a question, which no restart ends; every twentieth
+//! shows an error.
 
 use anyhow::{Context as _, Result, ensure};
 use model::ids::{TaskId, WorkspaceId};

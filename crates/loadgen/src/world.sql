@@ -47,7 +47,7 @@ INSERT INTO task_session_messages (id, session_id, task_id, turn_id, seq, revisi
     SELECT 'bench-m-' || CAST(k AS TEXT) || '-' || n.id, 'bench-s-1-' || n.id, 'bench-t-' || n.id,
     'bench-u-' || CAST((k + 1) / 2 AS TEXT) || '-' || n.id, k, 1,
     CASE WHEN k % 2 = 1 THEN 'user' ELSE 'agent' END,
-    CASE WHEN k = 4 AND i % 10 = 0 THEN 'permission_request' ELSE 'message' END,
+    CASE WHEN k = 4 AND i % 10 = 0 THEN 'clarification_request' ELSE 'message' END,
     'Some text of the usual length, about as much as a person writes in one go before pressing the key.', '{}',
     CASE WHEN k = 4 AND i % 10 = 0 THEN 'pending' END,
     CASE WHEN k = 4 AND i % 10 = 0 THEN 'bench-p-' || CAST(i AS TEXT) END, FALSE, FALSE, t + k * 100, t + k * 100

@@ -25,7 +25,7 @@ const BARE: [&str; 7] = [
     "SELECT id, task_id, state, is_primary, foreground_activity, active_subagent_count, error_stamp,
             error_occurred_at, error_preview, error_category, error_actions FROM task_sessions WHERE task_id IN ({})",
     "SELECT m.session_id, m.type, m.turn_id, m.created_at FROM task_sessions s
-     JOIN task_session_messages m ON m.session_id = s.id AND m.type = 'permission_request'
+     JOIN task_session_messages m ON m.session_id = s.id AND m.type = 'clarification_request'
      WHERE s.task_id IN ({})",
     "SELECT s.id, max(u.started_at) AS newest FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
      WHERE s.task_id IN ({}) GROUP BY s.id",
