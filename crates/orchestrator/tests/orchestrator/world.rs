@@ -8,6 +8,7 @@ use model::summary::TaskStatusSummary;
 use orchestrator::orchestrator::Orchestrator;
 use projector::running::Projector;
 use std::sync::{Arc, Mutex, PoisonError};
+use store::open::Store;
 use store::{sessions, tasks};
 use tempfile::TempDir;
 use testkit::in_process;
@@ -45,6 +46,16 @@ impl World {
     /// A projector that knows nothing of what went before.
     pub(crate) fn restarted_projector(&self) -> Projector {
         Projector::new(self.story.store().clone(), Arc::clone(&self.hub) as _)
+    }
+
+    /// Another process's connections to the same database: its writers do not wait their turn behind ours.
+    pub(crate) async fn elsewhere(&self) -> Result<Store> {
+        self.story.db.open_again().await
+    }
+
+    /// A projector over those connections that knows nothing of what went before.
+    pub(crate) fn projector_over(&self, elsewhere: &Store) -> Projector {
+        Projector::new(elsewhere.clone(), Arc::clone(&self.hub) as _)
     }
 
     /// Stores an error of a session as its owner does; gives its stamp.
