@@ -12,6 +12,7 @@ pub mod opening;
 
 use crate::answer::rpc_error;
 use crate::counters::ConnectionCounters;
+use crate::elicitation::{self, ElicitationAnswer};
 use crate::error::AgentError;
 use crate::event::{
     AgentExit, ExitHow, PermissionAnswer, PermissionDelivery, PermissionTicket, PromptId,
@@ -229,15 +230,26 @@ impl AgentConnection {
         let Some(id) = self.inner.shared.permissions().take(ticket) else {
             return PermissionDelivery::AlreadyAnswered;
         };
-        self.deliver(&id, answer)
+        self.deliver(&id, &permission_result(answer))
     }
 
-    fn deliver(&self, id: &Value, answer: PermissionAnswer) -> PermissionDelivery {
-        match self
-            .inner
-            .outgoing
-            .send(result_line(id, &permission_result(answer)))
-        {
+    /// Answers one elicitation; only the first answer is sent.
+    pub fn answer_elicitation(
+        &self,
+        ticket: PermissionTicket,
+        answer: ElicitationAnswer,
+    ) -> PermissionDelivery {
+        if self.inner.ended.borrow().is_some() {
+            return PermissionDelivery::Gone;
+        }
+        let Some(id) = self.inner.shared.elicitations().take(ticket) else {
+            return PermissionDelivery::AlreadyAnswered;
+        };
+        self.deliver(&id, &elicitation::result(answer))
+    }
+
+    fn deliver(&self, id: &Value, result: &Value) -> PermissionDelivery {
+        match self.inner.outgoing.send(result_line(id, result)) {
             Ok(()) => PermissionDelivery::Delivered,
             Err(_) => PermissionDelivery::Gone,
         }
@@ -249,7 +261,7 @@ impl AgentConnection {
         open.into_iter()
             .map(|(ticket, id)| {
                 // An agent that does not take the answer does not wait for it either.
-                let _ = self.deliver(&id, PermissionAnswer::Cancelled);
+                let _ = self.deliver(&id, &permission_result(PermissionAnswer::Cancelled));
                 ticket
             })
             .collect()

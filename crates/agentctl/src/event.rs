@@ -6,6 +6,7 @@
 //!
 //! Must not: decide anything. Merging tool updates, naming rows and counting subagents belong to the runtime.
 
+use crate::elicitation::Form;
 use crate::error::AgentError;
 use model::agent::{AgentCommandInfo, AgentSettings, AgentUsage};
 use model::ids::TurnId;
@@ -15,7 +16,7 @@ use serde_json::Value;
 /// Names one prompt: the turn it opened. A connection carries at most one open prompt.
 pub type PromptId = TurnId;
 
-/// Names one permission request on one connection. JSON-RPC ids repeat; tickets never do.
+/// Names one permission request, or one elicitation, on one connection. JSON-RPC ids repeat; tickets never do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PermissionTicket(pub u64);
 
@@ -48,6 +49,18 @@ pub enum AgentEvent {
     },
     /// The agent took a permission request back. It has been answered; nothing more may be sent for it.
     PermissionWithdrawn {
+        /// The request.
+        ticket: PermissionTicket,
+    },
+    /// The agent asks a person by a form. Answer with `AgentConnection::answer_elicitation`, exactly once.
+    Elicitation {
+        /// Names this request.
+        ticket: PermissionTicket,
+        /// What is asked.
+        form: Form,
+    },
+    /// The agent took an elicitation back. It has been answered; nothing more may be sent for it.
+    ElicitationWithdrawn {
         /// The request.
         ticket: PermissionTicket,
     },

@@ -14,6 +14,7 @@
 mod answer;
 pub mod connection;
 pub mod counters;
+pub mod elicitation;
 pub mod environment;
 pub mod error;
 pub mod event;

@@ -9,6 +9,7 @@
 
 use crate::answer::{read_prompt_end, rpc_error};
 use crate::counters::ConnectionCounters;
+use crate::elicitation::{self, ElicitationAnswer, Form};
 use crate::error::AgentError;
 use crate::event::{AgentEvent, AgentExit, PermissionAnswer, PromptEnd, PromptId};
 use crate::handoff::{Handoff, NobodyReads};
@@ -109,6 +110,7 @@ impl Reader {
             },
             Incoming::Request { id, method, params } => match method.as_str() {
                 "session/request_permission" => self.permission(id, &params, bytes).await,
+                "elicitation/create" => self.elicitation(id, &params, bytes).await,
                 _ => {
                     self.refuse(
                         &id,
@@ -240,12 +242,45 @@ impl Reader {
         )
     }
 
+    /// A form that a person can be asked becomes an event; any other is declined at once, and nothing of a replay may
+    /// become pending.
+    async fn elicitation(
+        &mut self,
+        id: Value,
+        params: &Value,
+        bytes: usize,
+    ) -> Result<(), NobodyReads> {
+        let replayed = self.shared.replies().is_replay() || self.shared.is_foreign(params);
+        let form = Form::read(params).filter(|_| !replayed);
+        self.handoff.room_for(bytes).await?;
+        let open = form.and_then(|form| {
+            let ticket = self.shared.elicitations().admit(id.clone())?;
+            Some((ticket, form))
+        });
+        let Some((ticket, form)) = open else {
+            self.count(|counters| counters.refused += 1);
+            let declined = elicitation::result(ElicitationAnswer::Declined);
+            let line = result_line(&id, &declined);
+            self.outgoing.send_waiting(line).await;
+            return Ok(());
+        };
+        self.flush()?;
+        self.push(AgentEvent::Elicitation { ticket, form }, bytes)
+    }
+
     /// The agent takes a request back. By the rules of the protocol the request still gets its one answer.
     async fn withdraw(&mut self, params: &Value) -> Result<(), NobodyReads> {
         let id = params
             .get("requestId")
             .or_else(|| params.get("id"))
             .unwrap_or(&Value::Null);
+        let elicitation = self.shared.elicitations().withdraw(id);
+        if let Some(ticket) = elicitation {
+            let cancelled = elicitation::result(ElicitationAnswer::Cancelled);
+            let line = result_line(id, &cancelled);
+            self.outgoing.send_waiting(line).await;
+            return self.push(AgentEvent::ElicitationWithdrawn { ticket }, 0);
+        }
         let Some(ticket) = self.shared.permissions().withdraw(id) else {
             self.count(|counters| counters.late_withdrawals += 1);
             return Ok(());

@@ -8,11 +8,12 @@ use crate::event::PermissionAnswer;
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES, BlobResourceContents, CancelNotification, ClientCapabilities, ContentBlock,
-    EmbeddedResource, EmbeddedResourceResource, EnvVariable, HttpHeader, ImageContent,
-    Implementation, InitializeRequest, LoadSessionRequest, McpServer as WireServer, McpServerHttp,
-    McpServerStdio, NewSessionRequest, PromptRequest, RequestPermissionOutcome,
-    RequestPermissionResponse, ResourceLink, ResumeSessionRequest, SelectedPermissionOutcome,
-    TextContent, TextResourceContents,
+    ElicitationCapabilities, ElicitationFormCapabilities, EmbeddedResource,
+    EmbeddedResourceResource, EnvVariable, HttpHeader, ImageContent, Implementation,
+    InitializeRequest, LoadSessionRequest, McpServer as WireServer, McpServerHttp, McpServerStdio,
+    NewSessionRequest, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
+    ResourceLink, ResumeSessionRequest, SelectedPermissionOutcome, TextContent,
+    TextResourceContents,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -81,13 +82,14 @@ pub enum McpServer {
 /// A request or notification: method and parameters.
 pub type Call = (&'static str, Value);
 
-/// `initialize`. Neither the file system nor terminals are offered: agents use their own.
+/// `initialize`. Forms are offered. Neither the file system nor terminals are: agents use their own.
 #[must_use]
 pub fn initialize() -> Call {
     let client = Implementation::new("flightstrip", env!("CARGO_PKG_VERSION"))
         .title("flightstrip".to_owned());
+    let forms = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
     let request = InitializeRequest::new(ProtocolVersion::V1)
-        .client_capabilities(ClientCapabilities::new())
+        .client_capabilities(ClientCapabilities::new().elicitation(forms))
         .client_info(client);
     (AGENT_METHOD_NAMES.initialize, wire(&request))
 }
@@ -217,6 +219,11 @@ mod tests {
         assert_eq!(
             params.pointer("/clientCapabilities/terminal"),
             Some(&json!(false))
+        );
+
+        assert_eq!(
+            params.pointer("/clientCapabilities/elicitation"),
+            Some(&json!({ "form": {} }))
         );
 
         let server = McpServer::Http {

@@ -17,6 +17,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) struct Shared {
     replies: Mutex<Replies>,
     permissions: Mutex<OpenPermissions>,
+    /// Elicitations that nobody has answered yet.
+    elicitations: Mutex<OpenPermissions>,
     settings: Mutex<SessionSettings>,
     counters: Mutex<ConnectionCounters>,
     /// The open session's id.
@@ -33,6 +35,10 @@ impl Shared {
 
     pub(crate) fn permissions(&self) -> MutexGuard<'_, OpenPermissions> {
         lock(&self.permissions)
+    }
+
+    pub(crate) fn elicitations(&self) -> MutexGuard<'_, OpenPermissions> {
+        lock(&self.elicitations)
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, SessionSettings> {

@@ -34,6 +34,12 @@ pub(crate) fn event(event: &AgentEvent) -> String {
             )
         }
         AgentEvent::PermissionWithdrawn { ticket } => format!("permission {} withdrawn", ticket.0),
+        AgentEvent::Elicitation { ticket, form } => {
+            format!("elicitation {} {:?}", ticket.0, form.questions)
+        }
+        AgentEvent::ElicitationWithdrawn { ticket } => {
+            format!("elicitation {} withdrawn", ticket.0)
+        }
         AgentEvent::Settings(settings) => format!("settings {}", self::settings(settings)),
         AgentEvent::Commands(commands) => format!("{} commands", commands.len()),
         AgentEvent::Usage(usage) => {
