@@ -1,5 +1,6 @@
 //! Messages: the rows of a transcript, and the requests a person answers among them.
 
+use crate::clarification::Clarification;
 use crate::clock::Timestamp;
 use crate::error::words;
 use crate::ids::{MessageId, PendingId, SessionId, TaskId, TurnId};
@@ -30,7 +31,7 @@ words! {
         Plan = "plan",
         /// The agent asks whether it may; its metadata is a [`PermissionRequest`].
         PermissionRequest = "permission_request",
-        /// The agent asks a question.
+        /// The agent asks a question; its metadata is a [`Clarification`].
         ClarificationRequest = "clarification_request",
         /// A note of the system about the conversation.
         Status = "status",
@@ -108,7 +109,7 @@ pub struct Message {
     pub kind: MessageType,
     /// Its text.
     pub content: String,
-    /// What its type adds: [`ToolCall`], [`Plan`], [`PermissionRequest`], or nothing.
+    /// What its type adds: [`ToolCall`], [`Plan`], [`PermissionRequest`], [`Clarification`], or nothing.
     pub metadata: serde_json::Value,
     /// The state of a request row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,6 +287,10 @@ pub struct PendingRequest {
     pub detail: Option<String>,
     /// What can be chosen.
     pub options: Vec<PermissionOption>,
+    /// The question, when it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub clarification: Option<Clarification>,
     /// Since when it waits.
     pub since: Timestamp,
 }

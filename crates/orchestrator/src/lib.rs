@@ -12,12 +12,14 @@
 //! owner of a live session, [`recovery`] for start-up.
 
 pub mod appender;
+pub mod clarifications;
 pub mod config;
 pub(crate) mod emit;
 pub mod environments;
 pub mod error;
 pub mod git;
 pub(crate) mod keyed;
+pub mod keys;
 pub mod launch;
 pub mod orchestrator;
 pub mod permissions;

@@ -4,6 +4,7 @@ use crate::appender::Appender;
 use crate::config::OrchestratorConfig;
 use crate::git::GitSink;
 use crate::keyed::KeyedLocks;
+use crate::keys::Keys;
 use crate::publish::Publisher;
 use crate::runtime::registry::Registry;
 use agentctl::git_monitor::GitMonitor;
@@ -32,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) git: Git,
     pub(crate) monitor: GitMonitor,
     pub(crate) registry: Registry,
+    /// Where agents may ask, and by which secrets.
+    pub(crate) keys: Keys,
     pub(crate) appender: Appender,
     /// Starting is the heaviest moment of an agent: `bounds::AGENTS_STARTING` at once.
     pub(crate) starting: Arc<Semaphore>,
@@ -69,6 +72,7 @@ impl Orchestrator {
             preparing: KeyedLocks::new(),
             focus: Mutex::default(),
             registry: Registry::default(),
+            keys: Keys::default(),
             config,
             store,
             publisher,

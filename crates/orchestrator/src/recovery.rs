@@ -4,6 +4,7 @@
 //! same code as ever (REC-01). It moves no `last_activity_at`. Every step looks at rows, not at memory, and is safe to
 //! repeat.
 
+use crate::clarifications;
 use crate::emit;
 use crate::orchestrator::Orchestrator;
 use crate::turns as turn_rules;
@@ -155,6 +156,8 @@ impl Orchestrator {
                 turns::remove(&mut tx, &turn.id).await?;
             }
         }
+        // Answers that were not sent are the person's to give again; a question that nobody waits for stays open.
+        clarifications::restore(&mut tx, &session, |_| false).await?;
         turn_rules::expire_permissions(&mut tx, session_id, RequestStatus::Expired).await?;
         for (message_id, ..) in requests::undelivered(&mut tx, session_id).await? {
             requests::set_delivered(&mut tx, &message_id, false, now).await?;

@@ -14,6 +14,7 @@
 
 mod live;
 pub mod pokes;
+pub(crate) mod questions;
 pub mod registry;
 mod requests;
 mod rows;
@@ -145,10 +146,7 @@ impl Runtime {
     fn next_deadline(&self) -> Instant {
         let flush = self.rows.next_due().map(|due| self.epoch + due);
         let cancel = self.turn.as_ref().and_then(|turn| turn.cancel_deadline);
-        let idle = self
-            .live
-            .as_ref()
-            .and_then(|live| live.idle_at(self.turn.is_some(), &self.rows));
+        let idle = self.idle_at();
         let far = Instant::now() + bounds::AGENT_IDLE;
         [flush, cancel, idle]
             .into_iter()
@@ -174,13 +172,16 @@ impl Runtime {
         {
             self.end_ignored_cancel().await;
         }
-        let idle = self
-            .live
-            .as_ref()
-            .and_then(|live| live.idle_at(self.turn.is_some(), &self.rows));
-        if idle.is_some_and(|at| at <= now) {
+        if self.idle_at().is_some_and(|at| at <= now) {
             self.stop_process().await;
         }
+    }
+
+    /// When the process may be stopped for being idle; never while it waits for a person.
+    fn idle_at(&self) -> Option<Instant> {
+        let busy = self.turn.is_some() || self.handle.questions.any_attached();
+        let live = self.live.as_ref();
+        live.and_then(|live| live.idle_at(busy, &self.rows))
     }
 
     async fn on_event(&mut self, event: AgentEvent) {
@@ -203,6 +204,10 @@ impl Runtime {
                 self.on_permission(ticket, tool_call, options).await;
             }
             AgentEvent::PermissionWithdrawn { ticket } => self.on_withdrawn(ticket).await,
+            AgentEvent::Elicitation { ticket, form } => self.on_elicitation(ticket, form).await,
+            AgentEvent::ElicitationWithdrawn { ticket } => {
+                self.on_elicitation_withdrawn(ticket).await;
+            }
             AgentEvent::Settings(settings) => self.keep_settings(settings).await,
             AgentEvent::Commands(commands) => self.keep_commands(commands).await,
             AgentEvent::Usage(usage) => self.keep_usage(usage).await,

@@ -5,6 +5,7 @@
 //! reservation is authoritative at once (PEN-03). The turn *opens* (session RUNNING, task IN_PROGRESS) when a process
 //! is there to take it; *attempted* is marked right before the line is written.
 
+use crate::clarifications;
 use crate::emit;
 use model::event::{ResolvedRequest, TaskChange};
 use model::ids::{SessionId, TaskId, TurnId};
@@ -16,13 +17,17 @@ use store::error::Result;
 use store::tx::WriteTx;
 use store::{messages, requests, sessions, tasks, turns, workspaces};
 
-/// Reserves a turn for the first queued prompt, if no turn is open; gives the turn.
+/// Reserves a turn for answers that wait to be sent, else for the first queued prompt, if no turn is open; gives the
+/// turn.
 pub(crate) async fn reserve_next(
     tx: &mut WriteTx,
     session_id: &SessionId,
 ) -> Result<Option<TurnId>> {
     if turns::open(tx, session_id).await?.is_some() {
         return Ok(None);
+    }
+    if let Some(turn_id) = clarifications::reserve(tx, session_id).await? {
+        return Ok(Some(turn_id));
     }
     let Some(first) = messages::queue(tx, session_id).await?.into_iter().next() else {
         return Ok(None);

@@ -16,6 +16,7 @@ pub mod activity;
 pub mod auth;
 pub mod authority;
 pub mod backup;
+pub mod clarifications;
 pub mod cures;
 pub(crate) mod dialect;
 pub mod environments;

@@ -6,9 +6,11 @@ use crate::row::Row;
 use crate::sessions::{current_turn, open};
 use crate::sql::{Link, Statement, sql};
 use model::bounds;
+use model::clarification::Clarification;
 use model::clock::Timestamp;
 use model::ids::{MessageId, PendingId, SessionId, TaskId};
 use model::message::{MessageType, PendingRequest, PermissionRequest, RequestStatus};
+use serde::Deserialize as _;
 use serde_json::Value as Json;
 
 /// What a decision found.
@@ -147,7 +149,9 @@ pub async fn of_task(link: &mut Link, task_id: &TaskId) -> Result<Vec<PendingReq
 }
 
 fn pending(row: &Row) -> Result<PendingRequest> {
-    let request: Option<PermissionRequest> = serde_json::from_value(row.raw_json("metadata")?).ok();
+    let metadata = row.raw_json("metadata")?;
+    let clarification = Clarification::deserialize(&metadata).ok();
+    let request: Option<PermissionRequest> = serde_json::from_value(metadata).ok();
     Ok(PendingRequest {
         session_id: row.id("session_id")?,
         message_id: row.id("id")?,
@@ -158,6 +162,7 @@ fn pending(row: &Row) -> Result<PendingRequest> {
             .as_ref()
             .and_then(|request| request.tool_call.input.clone()),
         options: request.map(|request| request.options).unwrap_or_default(),
+        clarification,
         since: row.time("created_at")?,
     })
 }

@@ -87,6 +87,8 @@ actions! { request, REQUESTS, "Requests of a client.":
     MESSAGE_QUEUE_REMOVE = "message.queue.remove",
     /// Answers a permission.
     PERMISSION_RESPOND = "permission.respond",
+    /// Answers, or rejects, what an agent asked.
+    CLARIFICATION_RESPOND = "clarification.respond",
     /// Stops the open turn.
     AGENT_CANCEL = "agent.cancel",
     /// A page of changed files.

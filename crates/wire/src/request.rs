@@ -230,6 +230,28 @@ payloads! {
         /// No option: the request is cancelled.
         #[serde(default)] cancelled: bool,
     }
+    /// `clarification.respond`: an answer to every open question of the bundle, or `rejected`.
+    ClarificationRespond {
+        /// Which session.
+        session_id: SessionId,
+        /// A row of the bundle.
+        message_id: String,
+        /// The bundle's identity.
+        pending_id: PendingId,
+        /// One for each question that is still open; an optional one may be left out.
+        #[serde(default)] answers: Vec<ClarificationAnswer>,
+        /// No answer: the person declines.
+        #[serde(default)] rejected: bool,
+    }
+    /// The answer to one question: chosen options, words of the person's own, or both where several are taken.
+    ClarificationAnswer {
+        /// The question's row.
+        message_id: String,
+        /// Ids of chosen options.
+        #[serde(default)] selected: Vec<String>,
+        /// Words of their own.
+        #[serde(default)] text: Option<String>,
+    }
     /// `git.changes`
     GitChanges {
         /// Which environment.

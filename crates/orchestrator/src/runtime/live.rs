@@ -1,5 +1,6 @@
 //! A live agent process, and the turn it works on.
 
+use crate::keys::AgentKey;
 use crate::runtime::rows::Rows;
 use agentctl::connection::AgentConnection;
 use agentctl::event::PermissionTicket;
@@ -17,6 +18,8 @@ pub(crate) struct Live {
     pub(crate) environment_id: EnvironmentId,
     /// Its place among the live agents.
     pub(crate) _place: OwnedSemaphorePermit,
+    /// By which it may ask; void with the process.
+    pub(crate) _key: Option<AgentKey>,
     pub(crate) last_event: Instant,
     /// Whether the agent can continue this session in a later process.
     pub(crate) resumable: bool,
@@ -30,8 +33,8 @@ pub(crate) struct Live {
 
 impl Live {
     /// When the process may be stopped for being idle: it can come back, and nothing waits on it.
-    pub(crate) fn idle_at(&self, turn_open: bool, rows: &Rows) -> Option<Instant> {
-        let idle = !turn_open
+    pub(crate) fn idle_at(&self, busy: bool, rows: &Rows) -> Option<Instant> {
+        let idle = !busy
             && self.resumable
             && self.tickets.is_empty()
             && self.subagents.is_empty()

@@ -1,5 +1,6 @@
 //! Pokes: one flag per kind, so repeats merge and there is no queue to bound.
 
+use crate::runtime::questions::Questions;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +24,8 @@ pub(crate) enum Poke {
     Open = 32,
     /// The agent is to be started without a prompt.
     Launch = 64,
+    /// The agent asks a person something.
+    Ask = 128,
 }
 
 /// The pokes taken at once.
@@ -46,6 +49,8 @@ pub(crate) struct Handle {
     poked: Notify,
     /// Whether a process lives: a prompt's turn opens at once then.
     pub(crate) has_process: AtomicBool,
+    /// What its agent asks, and who waits for answers.
+    pub(crate) questions: Questions,
     /// Options a person chose, by option; repeats merge.
     wishes: Mutex<BTreeMap<String, String>>,
     /// Cancelled when the owner has ended.

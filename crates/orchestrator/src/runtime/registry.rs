@@ -5,7 +5,7 @@
 //! when the session goes on after all.
 
 use crate::runtime::pokes::{Handle, Poke};
-use model::ids::SessionId;
+use model::ids::{PendingId, SessionId};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,6 +127,17 @@ impl Registry {
             .handles
             .get(id)
             .is_some_and(|handle| handle.has_process.load(Ordering::SeqCst))
+    }
+
+    /// The session's owner, if it has one.
+    pub(crate) fn handle(&self, id: &SessionId) -> Option<Arc<Handle>> {
+        self.state().handles.get(id).cloned()
+    }
+
+    /// Whether somebody waits for the answer to this bundle of questions.
+    pub(crate) fn is_attached(&self, id: &SessionId, pending_id: &PendingId) -> bool {
+        self.handle(id)
+            .is_some_and(|handle| handle.questions.is_attached(pending_id))
     }
 
     /// Notes an option for a live agent; says whether there is one.

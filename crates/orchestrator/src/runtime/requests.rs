@@ -172,6 +172,7 @@ impl Runtime {
             live.connection.cancel_open_permissions();
             live.tickets.clear();
         }
+        self.detach_questions();
     }
 
     /// Ends every open permission of the session.

@@ -1,5 +1,6 @@
 //! What pokes lead to. Each looks at the database and does what stands there.
 
+use crate::clarifications;
 use crate::emit;
 use crate::runtime::Runtime;
 use crate::runtime::live::OpenTurn;
@@ -8,16 +9,22 @@ use crate::runtime::start::{Purpose, Start};
 use crate::turns as turn_rules;
 use agentctl::request::PromptPart;
 use model::bounds;
+use model::ids::PendingId;
 use model::message::RequestStatus;
-use model::session::SessionState;
+use model::session::{Activity, Session, SessionState};
 use model::turn::{Turn, TurnOutcome};
+use store::tx::WriteTx;
 use store::{messages, sessions, turns};
 use tokio::time::Instant;
 
 impl Runtime {
     pub(super) async fn serve(&mut self, pokes: Pokes) {
+        if pokes.has(Poke::Ask) {
+            self.take_questions().await;
+        }
         if pokes.has(Poke::Answers) {
             self.deliver_answers().await;
+            self.deliver_decisions().await;
         }
         if pokes.has(Poke::Stop) {
             self.stop_session().await;
@@ -90,6 +97,19 @@ impl Runtime {
                     if session.state.is_terminal() || now.completed_at.is_some() {
                         return Ok(None);
                     }
+                    // A turn without a message brings answers; without these there is nothing to send.
+                    let answers = if turn.authoritative {
+                        None
+                    } else {
+                        let attached = |id: &PendingId| self.handle.questions.is_attached(id);
+                        let claimed =
+                            clarifications::claim(&mut tx, &self.session_id, attached).await?;
+                        if claimed.is_none() {
+                            self.undo_empty(tx, &session, turn).await?;
+                            return Ok(None);
+                        }
+                        claimed
+                    };
                     if session.state == SessionState::Running {
                         turn_rules::expire_permissions(
                             &mut tx,
@@ -104,8 +124,11 @@ impl Runtime {
                     tx.touch(&self.task_id);
                     emit::prompts_of_turn(&mut tx, &turn.id).await?;
                     let prompts = messages::prompts_of_turn(&mut tx, &turn.id).await?;
-                    let text: Vec<String> =
-                        prompts.into_iter().map(|prompt| prompt.content).collect();
+                    let text: Vec<String> = prompts
+                        .into_iter()
+                        .map(|prompt| prompt.content)
+                        .chain(answers)
+                        .collect();
                     self.o.commit(tx).await?;
                     Ok(Some(text.join("\n\n")))
                 })
@@ -136,7 +159,11 @@ impl Runtime {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 let session = sessions::get(&mut tx, &self.session_id).await?;
-                turn_rules::settle(&mut tx, &session, &turn.id, outcome, 0).await?;
+                if clarifications::undo(&mut tx, &session, turn).await? {
+                    self.rest_activity(&mut tx).await?;
+                } else {
+                    turn_rules::settle(&mut tx, &session, &turn.id, outcome, 0).await?;
+                }
                 if goes_on {
                     let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
                     let session = sessions::get(&mut tx, &self.session_id).await?;
@@ -148,6 +175,26 @@ impl Runtime {
         })
         .await
         .is_some()
+    }
+
+    /// Undoes a reservation that has nothing to send, and brings the rows to rest.
+    async fn undo_empty(
+        &self,
+        mut tx: WriteTx,
+        session: &Session,
+        turn: &Turn,
+    ) -> store::error::Result<()> {
+        clarifications::undo(&mut tx, session, turn).await?;
+        self.rest_activity(&mut tx).await?;
+        turn_rules::rest(&mut tx, &self.session_id).await?;
+        self.o.commit(tx).await
+    }
+
+    /// No turn is open any more: only background work is left, if there is any.
+    async fn rest_activity(&self, tx: &mut WriteTx) -> store::error::Result<()> {
+        let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
+        let activity = (0 < subagents).then_some(Activity::Background);
+        sessions::set_activity(tx, &self.session_id, activity, subagents).await
     }
 
     /// Brings the rows to rest when nothing is under way.

@@ -1,5 +1,6 @@
 //! Every way a turn ends, and every way a process does.
 
+use crate::clarifications;
 use crate::emit;
 use crate::environments::StartFailure;
 use crate::runtime::Runtime;
@@ -11,7 +12,7 @@ use agentctl::event::{AgentExit, AgentStatus, PromptEnd, StopReason, TextKind};
 use model::bounds;
 use model::error::ErrorCategory;
 use model::git::SnapshotTrigger;
-use model::ids::TurnId;
+use model::ids::{PendingId, TurnId};
 use model::message::RequestStatus;
 use model::session::SessionState;
 use model::turn::TurnOutcome;
@@ -126,6 +127,8 @@ impl Runtime {
     pub(super) async fn finish_turn(&mut self, ending: Ending) {
         self.rows.close_tools();
         self.flush_window().await;
+        // Whoever is answered already hears of it before nobody is waited for any more.
+        self.deliver_decisions().await;
         let Some(turn) = self.turn.take() else { return };
         let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
         if subagents == 0 {
@@ -170,6 +173,11 @@ impl Runtime {
                             None
                         };
                     let session = sessions::get(&mut tx, &self.session_id).await?;
+                    if next.is_none() {
+                        // Answers that were to go with a turn of their own wait for a person again, like the queue.
+                        let attached = |id: &PendingId| self.handle.questions.is_attached(id);
+                        clarifications::restore(&mut tx, &session, attached).await?;
+                    }
                     self.o.begin(&mut tx, &session, next.as_ref()).await?;
                     self.o.commit(tx).await?;
                     Ok(next)
@@ -251,6 +259,7 @@ impl Runtime {
         self.handle.has_process.store(false, Ordering::SeqCst);
         let Some(live) = self.live.take() else { return };
         self.deliver_answers().await;
+        self.detach_questions();
         // A stopped server is no decision about the session: opening it afterwards resumes it.
         let idle = asked && live.resumable && !self.o.inner.shutdown.is_cancelled();
         self.persist_ending("process end", TurnOutcome::Interrupted, None, || {
@@ -260,6 +269,9 @@ impl Runtime {
                 turn_rules::expire_permissions(&mut tx, &self.session_id, RequestStatus::Expired)
                     .await?;
                 let session = sessions::get(&mut tx, &self.session_id).await?;
+                if turns::open(&mut tx, &self.session_id).await?.is_none() {
+                    clarifications::restore(&mut tx, &session, |_| false).await?;
+                }
                 if session.foreground_activity.is_some() || session.active_subagent_count != 0 {
                     sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
                 }

@@ -1,7 +1,9 @@
 //! Bringing an agent up: environment, process, session, mode and model.
 
+use crate::clarifications;
 use crate::emit;
 use crate::environments::StartFailure;
+use crate::keys::AgentKey;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::runtime::stream::NewRow;
@@ -11,6 +13,7 @@ use agentctl::connection::opening::OpenedSession;
 use agentctl::error::AgentError;
 use agentctl::handoff::AgentEvents;
 use agentctl::process::AgentCommand;
+use agentctl::request::McpServer;
 use model::agent::{AgentChoice, AgentProfile, DEMO_COMMAND};
 use model::environment::Environment;
 use model::error::ErrorCategory;
@@ -150,7 +153,11 @@ impl Runtime {
                 if let Some(turn_id) = lifecycle {
                     turns::complete(&mut tx, turn_id, TurnOutcome::Failed, now).await?;
                 }
-                if let Some(turn) = turns::open(&mut tx, &self.session_id).await? {
+                let session = sessions::get(&mut tx, &self.session_id).await?;
+                let reserved = turns::open(&mut tx, &self.session_id).await?;
+                if let Some(turn) = reserved
+                    && !clarifications::undo(&mut tx, &session, &turn).await?
+                {
                     turns::complete(&mut tx, &turn.id, outcome, now).await?;
                     emit::turn_completed(&mut tx, &turn.id).await?;
                     emit::prompts_of_turn(&mut tx, &turn.id).await?;
@@ -193,11 +200,14 @@ impl Runtime {
         let (connection, events) =
             started.map_err(|error| of_agent(&error, &before.profile.command))?;
         self.note_execution(&connection, &environment).await?;
-        let opened = self.open_session(&connection, &before).await;
+        let key = self.o.issue_key(&self.session_id);
+        let tools = key.as_ref().map(|key| self.tools_of(&connection, key));
+        let tools: Vec<McpServer> = tools.into_iter().collect();
+        let opened = self.open_session(&connection, &before, &tools).await;
         let opened = opened.map_err(|error| of_agent(&error, &before.profile.command))?;
         self.keep_opened(&opened).await?;
         self.prefer(&connection, &before, &opened).await;
-        Ok(self.live(connection, events, &environment, place))
+        Ok(self.live(connection, events, &environment, place, key))
     }
 
     fn live(
@@ -206,6 +216,7 @@ impl Runtime {
         events: AgentEvents,
         environment: &Environment,
         place: tokio::sync::OwnedSemaphorePermit,
+        key: Option<AgentKey>,
     ) -> Live {
         let resumable = connection.info().load_session || connection.info().resume;
         Live {
@@ -213,6 +224,7 @@ impl Runtime {
             events,
             environment_id: environment.id.clone(),
             _place: place,
+            _key: key,
             last_event: Instant::now(),
             resumable,
             tickets: HashMap::new(),
@@ -340,16 +352,42 @@ impl Runtime {
         Ok(self.o.commit(tx).await?)
     }
 
+    /// The server that an agent asks through: over HTTP when it can, else as a program that relays.
+    fn tools_of(&self, connection: &AgentConnection, key: &AgentKey) -> McpServer {
+        let name = "flightstrip".to_owned();
+        if connection.info().mcp_http {
+            return McpServer::Http {
+                name,
+                url: key.url().to_owned(),
+                headers: vec![(
+                    "Authorization".to_owned(),
+                    format!("Bearer {}", key.secret()),
+                )],
+            };
+        }
+        let program = &self.o.inner.config.launch.shim_program;
+        McpServer::Stdio {
+            name,
+            command: program.to_string_lossy().into_owned(),
+            args: vec!["mcp-bridge".to_owned()],
+            env: vec![
+                ("FLIGHTSTRIP_MCP_URL".to_owned(), key.url().to_owned()),
+                ("FLIGHTSTRIP_MCP_SECRET".to_owned(), key.secret().to_owned()),
+            ],
+        }
+    }
+
     /// Continues the earlier conversation if there was one; else, or if the agent cannot, begins a new one.
     async fn open_session(
         &self,
         connection: &AgentConnection,
         before: &Before,
+        tools: &[McpServer],
     ) -> Result<OpenedSession, AgentError> {
         let Some(earlier) = &before.route.acp_session_id else {
-            return connection.new_session(&[]).await;
+            return connection.new_session(tools).await;
         };
-        match connection.load_session(earlier, &[]).await {
+        match connection.load_session(earlier, tools).await {
             Ok(opened) => Ok(opened),
             Err(
                 error @ (AgentError::Rpc { .. }
@@ -357,7 +395,7 @@ impl Runtime {
                 | AgentError::RequestTimeout { .. }),
             ) => {
                 tracing::info!(session = %self.session_id, kind = error.kind(), "an agent could not continue its session");
-                let opened = connection.new_session(&[]).await?;
+                let opened = connection.new_session(tools).await?;
                 self.note_lost_memory().await;
                 Ok(opened)
             }
