@@ -12,7 +12,7 @@ use testkit::waiting::until;
 /// REC-05: copied while agents stream and people write, a start on the copy finds nothing missing that was there.
 #[tokio::test]
 async fn rec_05_a_copy_made_while_the_server_writes_is_whole() -> Result<()> {
-    let mut bench = Bench::new().await?;
+    let mut bench = Bench::on(Engine::Sqlite).await?;
     let task = bench
         .start_task("Streams", "/stream 20000 64\n/sleep 600000")
         .await?;
@@ -69,7 +69,7 @@ fn replace(server: &Server, file: &Path) -> Result<()> {
 
 #[tokio::test]
 async fn a_copy_overwrites_nothing_and_leaves_nothing_half_made() -> Result<()> {
-    let mut bench = Bench::new().await?;
+    let mut bench = Bench::on(Engine::Sqlite).await?;
     bench.server.stop().await?;
     let place = tempfile::tempdir()?;
     let taken = place.path().join("taken.db");
