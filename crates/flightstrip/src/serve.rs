@@ -164,6 +164,7 @@ async fn start(
         projector.clone(),
         Git::new(GitConfig::new(std::env::vars_os())),
     );
+    orchestrator.offer_questions(gateway.mcp_url());
     progress.step("ending leftover agents and repairing sessions");
     let recovered = orchestrator
         .recover_telling(&|done, of| progress.count("repairing sessions", done, of))

@@ -10,6 +10,7 @@ use crate::door::Door;
 use crate::error::GatewayError;
 use crate::http::{self, State};
 use crate::listener::{CountingListener, Progress};
+use crate::mcp::Mcp;
 use crate::readiness::{Gate, Readiness};
 use axum::serve::Listener;
 use flow::outbox::limits::Limits;
@@ -78,6 +79,7 @@ impl Gateway {
             codes,
             limits: config.limits,
             clients: config.clients,
+            mcp: Mcp::default(),
             api: OnceLock::new(),
             connections: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -105,6 +107,19 @@ impl Gateway {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where agents on this machine reach what they are offered.
+    #[must_use]
+    pub fn mcp_url(&self) -> String {
+        let (ip, port) = (self.address.ip(), self.address.port());
+        if ip.is_unspecified() && ip.is_ipv4() {
+            format!("http://127.0.0.1:{port}/mcp")
+        } else if ip.is_unspecified() {
+            format!("http://[::1]:{port}/mcp")
+        } else {
+            format!("http://{}/mcp", self.address)
+        }
     }
 
     /// The address to print: it signs a person in once. The code stands in the fragment, which browsers do not send.

@@ -1,7 +1,7 @@
 //! The HTTP side: who may knock, what is answered while the server starts, and the routes of the open API.
 //!
 //! Order of the layers, outermost first: headers on every answer; the door (`Host`, `Origin`); readiness; the secret.
-//! Only signing in and the app's files need no secret.
+//! Only signing in and the app's files need no secret; agents have secrets of their own ([`crate::mcp`]).
 
 mod assets;
 mod boot;
@@ -14,6 +14,7 @@ mod starting;
 use crate::api::Api;
 use crate::codes::Codes;
 use crate::door::{self, Door};
+use crate::mcp::{self, Mcp};
 use crate::readiness::Readiness;
 use crate::refusal::Refusal;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -36,6 +37,8 @@ pub(crate) struct State {
     pub(crate) codes: Arc<Codes>,
     pub(crate) limits: Limits,
     pub(crate) clients: usize,
+    /// What agents reach.
+    pub(crate) mcp: Mcp,
     /// Set when the API opens; the routes are there before.
     pub(crate) api: OnceLock<Arc<Api>>,
     pub(crate) connections: TaskTracker,
@@ -59,6 +62,7 @@ pub(crate) fn router(state: Arc<State>, door: Door) -> Router {
     let open = Router::new()
         .merge(signed)
         .route("/api/v1/sign-in", post(sign_in::sign_in))
+        .route("/mcp", any(mcp::serve))
         .route("/api/{*rest}", any(no_such_endpoint))
         .fallback(assets::serve)
         .layer(from_fn_with_state(Arc::clone(&state), require_open));

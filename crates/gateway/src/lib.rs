@@ -22,6 +22,7 @@ pub mod gateway;
 mod http;
 pub mod hub;
 mod listener;
+mod mcp;
 mod pages;
 pub mod readiness;
 mod refusal;

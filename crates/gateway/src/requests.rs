@@ -6,6 +6,7 @@
 pub(crate) mod accept;
 pub(crate) mod access;
 mod agents;
+mod clarifications;
 mod git;
 mod messages;
 mod repositories;
@@ -107,6 +108,7 @@ pub(crate) async fn dispatch(call: &Call, action: &str, payload: Value) -> Resul
         action::MESSAGE_GET => messages::get(call, payload).await,
         action::MESSAGE_QUEUE_LIST => messages::queue(call, payload).await,
         action::MESSAGE_QUEUE_REMOVE => messages::remove_queued(call, payload).await,
+        action::CLARIFICATION_RESPOND => clarifications::respond(call, payload).await,
         action::PERMISSION_RESPOND => messages::respond_permission(call, payload).await,
         action::AGENT_CANCEL => sessions::cancel_turn(call, payload).await,
         action::GIT_CHANGES => git::changes(call, payload).await,

@@ -103,10 +103,11 @@ const FOR_PURE: [&str; 7] = [
 ];
 
 /// Foreign crates that belong to one concern: nobody else speaks SQL, HTTP or the agents' protocol.
-const RESERVED: [(&str, &[&str]); 5] = [
+const RESERVED: [(&str, &[&str]); 6] = [
     ("sqlx", &["store"]),
     ("axum", &["gateway"]),
     ("tower-http", &["gateway"]),
+    ("rmcp", &["gateway"]),
     ("agent-client-protocol", &["agentctl"]),
     ("anyhow", &["flightstrip", "loadgen", "xtask"]),
 ];

@@ -216,6 +216,7 @@ fn room_for(action: &str) -> usize {
         | action::SESSION_UNFOCUS
         | action::SESSION_GIT_REFRESH
         | action::PERMISSION_RESPOND
+        | action::CLARIFICATION_RESPOND
         | action::AGENT_CANCEL => bounds::ANSWER_BYTES,
         action::TASK_LIST
         | action::TASK_PENDING
