@@ -20,11 +20,6 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Starts everything, on SQLite.
-    pub(crate) async fn new() -> Result<Self> {
-        Self::on(Engine::Sqlite).await
-    }
-
     /// Starts everything, on this engine.
     pub(crate) async fn on(engine: Engine) -> Result<Self> {
         Self::with(Server::start_on(engine, BINARY, &[], &[]).await?).await
