@@ -361,6 +361,7 @@ async fn follow_up(
                 session_id,
                 message_id: MessageId::generate(),
                 content: prompt.to_owned(),
+                attachments: Vec::new(),
             };
             orchestrator.add_message(prompt).await?;
         }

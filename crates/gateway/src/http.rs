@@ -4,6 +4,7 @@
 //! Only signing in and the app's files need no secret; agents have secrets of their own ([`crate::mcp`]).
 
 mod assets;
+mod attachments;
 mod boot;
 mod content;
 mod headers;
@@ -57,6 +58,11 @@ pub(crate) fn router(state: Arc<State>, door: Door) -> Router {
         .route(
             "/api/v1/messages/{id}/content",
             get(content::content).layer(CompressionLayer::new()),
+        )
+        .route("/api/v1/attachments", post(attachments::upload))
+        .route(
+            "/api/v1/attachments/{id}",
+            get(attachments::download).delete(attachments::discard),
         )
         .layer(from_fn(require_secret));
     let open = Router::new()

@@ -9,6 +9,7 @@ mod agents;
 mod clarifications;
 mod git;
 mod messages;
+mod queue;
 mod repositories;
 mod sessions;
 mod subscriptions;
@@ -106,8 +107,11 @@ pub(crate) async fn dispatch(call: &Call, action: &str, payload: Value) -> Resul
         action::MESSAGE_DELETE => messages::delete(call, payload).await,
         action::MESSAGE_LIST => messages::list(call, payload).await,
         action::MESSAGE_GET => messages::get(call, payload).await,
-        action::MESSAGE_QUEUE_LIST => messages::queue(call, payload).await,
-        action::MESSAGE_QUEUE_REMOVE => messages::remove_queued(call, payload).await,
+        action::MESSAGE_QUEUE_LIST => queue::list(call, payload).await,
+        action::MESSAGE_QUEUE_UPDATE => queue::update(call, payload).await,
+        action::MESSAGE_QUEUE_REORDER => queue::reorder(call, payload).await,
+        action::MESSAGE_QUEUE_SEND_NOW => queue::send_now(call, payload).await,
+        action::MESSAGE_QUEUE_REMOVE => queue::remove(call, payload).await,
         action::CLARIFICATION_RESPOND => clarifications::respond(call, payload).await,
         action::PERMISSION_RESPOND => messages::respond_permission(call, payload).await,
         action::AGENT_CANCEL => sessions::cancel_turn(call, payload).await,

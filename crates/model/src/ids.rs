@@ -131,6 +131,8 @@ ids! {
     SnapshotId,
     /// A pull request that is linked to a task.
     PullRequestId,
+    /// A file that a person attached, or is about to attach, to a message.
+    AttachmentId,
 }
 
 impl MessageId {

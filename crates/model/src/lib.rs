@@ -27,4 +27,5 @@ pub mod summary;
 pub mod task;
 pub mod text;
 pub mod turn;
+pub mod turn_machine;
 pub mod workspace;

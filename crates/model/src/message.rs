@@ -1,5 +1,6 @@
 //! Messages: the rows of a transcript, and the requests a person answers among them.
 
+use crate::attachment::Attachment;
 use crate::clarification::Clarification;
 use crate::clock::Timestamp;
 use crate::error::words;
@@ -126,6 +127,10 @@ pub struct Message {
     /// Order in the queue: lower is sent earlier. Says nothing else; a prompt put back first may have 0 or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_position: Option<i64>,
+    /// Files that a person attached to it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<Vec<Attachment>>", optional))]
+    pub attachments: Vec<Attachment>,
     /// Whether more text of this row may come.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "ts", ts(as = "Option<bool>", optional))]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Fixed for the life of the process.
 #[derive(Clone, Debug)]
 pub struct OrchestratorConfig {
-    /// Where worktrees and the demo agent's memory are kept; mode 0700.
+    /// Where worktrees, attached files and the demo agent's memory are kept; mode 0700.
     pub data_dir: PathBuf,
     /// This run of the server.
     pub instance_id: InstanceId,
@@ -26,6 +26,12 @@ pub struct OrchestratorConfig {
 }
 
 impl OrchestratorConfig {
+    /// The folder of attached files.
+    #[must_use]
+    pub fn attachments_dir(&self) -> PathBuf {
+        self.data_dir.join("attachments")
+    }
+
     /// The folder of an environment's worktrees.
     #[must_use]
     pub fn environment_dir(&self, id: &model::ids::EnvironmentId) -> PathBuf {

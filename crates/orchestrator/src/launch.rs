@@ -44,7 +44,7 @@ impl Orchestrator {
         MessageId::from_client(&launch.client_id)
             .map_err(|error| CommandError::Invalid(format!("client_id: {error}")))?;
         if let Some((_, content)) = &launch.prompt {
-            crate::sends::check_content(content)?;
+            crate::sends::check_content(content, false)?;
         }
         let mut tx = self.inner.store.write().await?;
         if let Some(id) =
@@ -75,7 +75,8 @@ impl Orchestrator {
             if store::messages::owner(&mut tx, message_id).await?.is_some() {
                 return Err(CommandError::conflict("this message id is taken"));
             }
-            self.accept(&mut tx, &session, message_id, content).await?;
+            self.accept(&mut tx, &session, message_id, content, &[])
+                .await?;
         } else if matches!(task.state, TaskState::Todo | TaskState::Created) {
             let now = tx.now();
             tasks::set_state(&mut tx, &task.id, TaskState::Scheduling, now).await?;
@@ -146,9 +147,15 @@ impl Orchestrator {
             false,
         )
         .await?;
-        self.accept(&mut tx, &session, &MessageId::generate(), &intent.prompt)
-            .await
-            .map_err(refused)?;
+        self.accept(
+            &mut tx,
+            &session,
+            &MessageId::generate(),
+            &intent.prompt,
+            &[],
+        )
+        .await
+        .map_err(refused)?;
         tasks::set_launch_intent(&mut tx, task_id, None).await?;
         tasks::set_launch_error(&mut tx, task_id, None).await?;
         tx.touch(task_id);

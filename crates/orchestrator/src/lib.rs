@@ -12,6 +12,7 @@
 //! owner of a live session, [`recovery`] for start-up.
 
 pub mod appender;
+pub mod attachments;
 pub mod clarifications;
 pub mod config;
 pub(crate) mod emit;
@@ -25,6 +26,7 @@ pub mod orchestrator;
 pub mod permissions;
 pub mod profiles;
 pub(crate) mod publish;
+pub mod queue;
 pub mod recover;
 pub mod recovery;
 pub mod repositories;

@@ -40,6 +40,8 @@ pub(crate) struct Inner {
     pub(crate) starting: Arc<Semaphore>,
     /// One place per live agent.
     pub(crate) live: Arc<Semaphore>,
+    /// Files being uploaded: `bounds::UPLOADS` at once.
+    pub(crate) uploads: Arc<Semaphore>,
     /// One environment is made at a time per task.
     pub(crate) preparing: KeyedLocks<TaskId>,
     /// How many clients focus an environment.
@@ -69,6 +71,7 @@ impl Orchestrator {
         let inner = Inner {
             live: Arc::new(Semaphore::new(config.live_agents)),
             starting: Arc::new(Semaphore::new(model::bounds::AGENTS_STARTING)),
+            uploads: Arc::new(Semaphore::new(model::bounds::UPLOADS)),
             preparing: KeyedLocks::new(),
             focus: Mutex::default(),
             registry: Registry::default(),

@@ -35,6 +35,8 @@ pub struct Recovered {
     pub tasks: usize,
     /// Environments whose removal or making was finished by removing them.
     pub environments: usize,
+    /// Attached files that belonged to nothing.
+    pub files: usize,
 }
 
 impl Orchestrator {
@@ -107,6 +109,7 @@ impl Orchestrator {
             done.tasks += 1;
         }
         done.environments = self.recover_environments().await?;
+        done.files = self.sweep_attachments().await?;
         Ok(done)
     }
 

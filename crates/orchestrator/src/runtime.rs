@@ -14,6 +14,7 @@
 
 mod live;
 pub mod pokes;
+mod prompt;
 pub(crate) mod questions;
 pub mod registry;
 mod requests;

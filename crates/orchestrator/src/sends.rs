@@ -2,7 +2,8 @@
 //!
 //! One transaction looks the id up, admits the prompt, stores its row, and gives it either a place in the queue (a
 //! turn is open, or others wait) or a turn of its own with everything that belongs to a turn's start. Only then is
-//! the session's owner poked. A retry finds the row and stops there.
+//! the session's owner poked. A retry finds the row and stops there. Files that were uploaded before are claimed in the
+//! same transaction, so a send with files is as exact as one without.
 
 use crate::emit;
 use crate::error::{CommandError, Result};
@@ -11,14 +12,14 @@ use crate::runtime::pokes::Poke;
 use crate::turns as turn_rules;
 use model::bounds;
 use model::event::Event;
-use model::ids::{MessageId, SessionId, TaskId, TurnId};
+use model::ids::{AttachmentId, MessageId, SessionId, TaskId, TurnId};
 use model::message::{Author, Disposition, Message, MessageType};
 use model::session::{Session, SessionState};
 use model::task::TaskState;
 use serde_json::json;
 use store::messages::{self, NewMessage, Place};
 use store::tx::WriteTx;
-use store::{sessions, tasks, turns};
+use store::{attachments, sessions, tasks, turns};
 
 /// A prompt as it was handed in.
 #[derive(Clone, Debug)]
@@ -29,13 +30,15 @@ pub struct NewPrompt {
     pub session_id: SessionId,
     /// The client's id: it becomes the row's.
     pub message_id: MessageId,
-    /// The text.
+    /// The text; may be empty when there are files.
     pub content: String,
+    /// Uploaded files of the task, in order.
+    pub attachments: Vec<AttachmentId>,
 }
 
-/// Checks a prompt's text.
-pub(crate) fn check_content(content: &str) -> Result<()> {
-    if content.trim().is_empty() {
+/// Checks a prompt's text; files may stand for it.
+pub(crate) fn check_content(content: &str, has_files: bool) -> Result<()> {
+    if content.trim().is_empty() && !has_files {
         return Err(CommandError::invalid("the message is empty"));
     }
     if bounds::USER_CONTENT_BYTES < content.len() {
@@ -50,21 +53,28 @@ impl Orchestrator {
     /// Sends a prompt, or queues it. Answers the stored row; repeating it with the same id changes nothing.
     ///
     /// # Errors
-    /// `Invalid` for bad text or a closed session, `Busy` for a full queue, `Conflict` when the id belongs to
-    /// something else, `NotFound` when session and task do not belong together.
+    /// `Invalid` for bad text, too many files or a closed session, `Busy` for a full queue, `Conflict` when the id
+    /// belongs to something else, `NotFound` when session and task do not belong together or a file does not wait.
     pub async fn add_message(&self, prompt: NewPrompt) -> Result<Message> {
-        check_content(&prompt.content)?;
         let mut tx = self.inner.store.write().await?;
         if let Some(stored) = replay(&mut tx, &prompt).await? {
             return Ok(stored);
         }
+        check_content(&prompt.content, !prompt.attachments.is_empty())?;
         let session = sessions::get(&mut tx, &prompt.session_id).await?;
         self.refuse_while_closing(&session.id)?;
         if session.task_id != prompt.task_id {
             return Err(CommandError::NotFound("session"));
         }
-        self.accept(&mut tx, &session, &prompt.message_id, &prompt.content)
-            .await?;
+        let files = &prompt.attachments;
+        self.accept(
+            &mut tx,
+            &session,
+            &prompt.message_id,
+            &prompt.content,
+            files,
+        )
+        .await?;
         let stored = messages::get(&mut tx, &prompt.message_id).await?;
         self.commit(tx).await?;
         self.poke(&session, Poke::Work);
@@ -78,6 +88,7 @@ impl Orchestrator {
         session: &Session,
         message_id: &MessageId,
         content: &str,
+        files: &[AttachmentId],
     ) -> Result<()> {
         if session.state.is_terminal() {
             return Err(CommandError::invalid(
@@ -120,6 +131,8 @@ impl Orchestrator {
             now,
         )
         .await?;
+        self.claim_attachments(tx, &session.task_id, message_id, files)
+            .await?;
         tasks::raise_activity(tx, &session.task_id, now).await?;
         tx.touch(&session.task_id);
         if wait {
@@ -210,32 +223,6 @@ impl Orchestrator {
         stored.ok_or(CommandError::NotFound("message"))
     }
 
-    /// Takes a prompt out of the queue. Its id stays owned.
-    ///
-    /// # Errors
-    /// `Conflict` when it is not queued (any more).
-    pub async fn remove_queued(
-        &self,
-        session_id: &SessionId,
-        message_id: &MessageId,
-    ) -> Result<()> {
-        let mut tx = self.inner.store.write().await?;
-        let message = own_message(&mut tx, session_id, message_id).await?;
-        let now = tx.now();
-        if !messages::remove_queued(&mut tx, message_id, now).await? {
-            return Err(CommandError::conflict(
-                "the message is not in the queue any more",
-            ));
-        }
-        tx.touch(&message.task_id);
-        tx.emit(Event::MessageDeleted {
-            session_id: session_id.clone(),
-            message_id: message_id.clone(),
-        });
-        emit::queue(&mut tx, session_id).await?;
-        Ok(self.commit(tx).await?)
-    }
-
     /// Deletes a row of a settled turn.
     ///
     /// # Errors
@@ -260,6 +247,7 @@ impl Orchestrator {
             ));
         }
         let now = tx.now();
+        let files = attachments::remove_of_message(&mut tx, message_id).await?;
         messages::remove(&mut tx, message_id, now).await?;
         tx.touch(&message.task_id);
         tx.emit(Event::MessageDeleted {
@@ -269,7 +257,9 @@ impl Orchestrator {
         if message.status.is_some_and(|status| !status.is_terminal()) {
             emit::pending(&mut tx, session_id, None).await?;
         }
-        Ok(self.commit(tx).await?)
+        self.commit(tx).await?;
+        self.remove_files(files);
+        Ok(())
     }
 
     /// Asks the agent to stop its turn. Answered when that is stored; the turn settles within a bound.
@@ -305,7 +295,12 @@ async fn replay(tx: &mut WriteTx, prompt: &NewPrompt) -> Result<Option<Message>>
     Ok(messages::get(tx, &prompt.message_id).await?)
 }
 
-async fn own_message(tx: &mut WriteTx, session_id: &SessionId, id: &MessageId) -> Result<Message> {
+/// A row of this session.
+pub(crate) async fn own_message(
+    tx: &mut WriteTx,
+    session_id: &SessionId,
+    id: &MessageId,
+) -> Result<Message> {
     let message = messages::get(tx, id)
         .await?
         .filter(|message| message.session_id == *session_id);

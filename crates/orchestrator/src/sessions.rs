@@ -10,7 +10,7 @@ use model::ids::SessionId;
 use model::session::{Session, SessionState};
 use model::turn::TurnOutcome;
 use store::tx::WriteTx;
-use store::{sessions, tasks, turns};
+use store::{attachments, sessions, tasks, turns};
 
 impl Orchestrator {
     /// A person opened the session's detail: an agent that could go on is resumed (with a lifecycle turn only).
@@ -184,6 +184,7 @@ impl Orchestrator {
         };
         let _closing = self.inner.registry.close(session_id).await;
         let mut tx = self.inner.store.write().await?;
+        let files = attachments::of_session(&mut tx, session_id).await?;
         sessions::remove(&mut tx, &session.task_id, session_id).await?;
         tx.touch(&session.task_id);
         tx.emit(Event::SessionDeleted {
@@ -196,6 +197,8 @@ impl Orchestrator {
                 tx.emit(Event::Session(heir.into()));
             }
         }
-        Ok(self.commit(tx).await?)
+        self.commit(tx).await?;
+        self.remove_files(files);
+        Ok(())
     }
 }

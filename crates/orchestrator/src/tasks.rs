@@ -143,7 +143,7 @@ impl Orchestrator {
             let whole = format!("{}\n\n{}", new.title.trim(), new.description.trim());
             whole.trim().to_owned()
         });
-        crate::sends::check_content(&prompt)?;
+        crate::sends::check_content(&prompt, false)?;
         let intent = LaunchIntent {
             agent_profile_id: start.agent_profile_id.clone(),
             prompt,
@@ -281,12 +281,14 @@ impl Orchestrator {
         for environment in &own {
             environments::set_state(&mut tx, &environment.id, EnvironmentState::Removing).await?;
         }
+        let files = store::attachments::of_task(&mut tx, id).await?;
         tasks::remove(&mut tx, id).await?;
         tx.emit(Event::TaskDeleted {
             workspace_id: task.workspace_id,
             task_id: id.clone(),
         });
         self.commit(tx).await?;
+        self.remove_files(files);
         let this = self.clone();
         self.spawn(async move {
             for environment in &own {

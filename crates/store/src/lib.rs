@@ -13,6 +13,7 @@
 
 pub(crate) mod active_errors;
 pub mod activity;
+pub mod attachments;
 pub mod auth;
 pub mod authority;
 pub mod backup;

@@ -4,6 +4,7 @@
 //! reserved). Streamed text waits in segments beside its row until the row settles; reading joins them, and the
 //! wire's `revision` counts them, so it rises with every append and never falls (see [`crate::segments`]).
 
+use crate::attachments;
 use crate::error::{Result, StoreError};
 use crate::row::Row;
 use crate::sql::{Link, Statement, sql, sql_in};
@@ -283,6 +284,45 @@ pub async fn remove_queued(link: &mut Link, id: &MessageId, now: Timestamp) -> R
     Ok(0 < link.execute(update.bind(id).bind(true).bind(now)).await?)
 }
 
+/// Changes the text of a queued prompt; says whether it was queued.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn rewrite_queued(
+    link: &mut Link,
+    id: &MessageId,
+    content: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    let update = sql(
+        "UPDATE task_session_messages SET content = $2, updated_at = $3, revision = revision + 1
+         WHERE id = $1 AND queue_position IS NOT NULL AND NOT removed",
+    );
+    let content = model::text::storable(content);
+    Ok(0 < link
+        .execute(update.bind(id).bind(&*content).bind(now))
+        .await?)
+}
+
+/// Gives a queued prompt another place in its queue.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn place_queued(
+    link: &mut Link,
+    id: &MessageId,
+    position: i64,
+    now: Timestamp,
+) -> Result<()> {
+    let update = sql(
+        "UPDATE task_session_messages SET queue_position = $2, updated_at = $3, revision = revision + 1
+         WHERE id = $1 AND queue_position IS NOT NULL AND NOT removed",
+    );
+    link.execute(update.bind(id).bind(position).bind(now))
+        .await?;
+    Ok(())
+}
+
 /// Replaces text and metadata of a row (a tool call's progress, a plan).
 ///
 /// # Errors
@@ -372,9 +412,10 @@ pub async fn remove(link: &mut Link, id: &MessageId, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Rows with their unfolded text joined.
+/// Rows with their unfolded text joined, and the files of those that people wrote.
 async fn complete(link: &mut Link, rows: &[Row]) -> Result<Vec<Message>> {
     let mut messages: Vec<Message> = rows.iter().map(read).collect::<Result<_>>()?;
+    join_attachments(link, &mut messages).await?;
     let streaming: Vec<MessageId> = messages
         .iter()
         .filter(|message| message.streaming)
@@ -401,6 +442,24 @@ async fn complete(link: &mut Link, rows: &[Row]) -> Result<Vec<Message>> {
         }
     }
     Ok(messages)
+}
+
+/// Only people attach files, so what agents say costs no statement.
+async fn join_attachments(link: &mut Link, messages: &mut [Message]) -> Result<()> {
+    let people = |message: &&Message| message.author == Author::User;
+    let theirs: Vec<MessageId> = messages
+        .iter()
+        .filter(people)
+        .map(|message| message.id.clone())
+        .collect();
+    if theirs.is_empty() {
+        return Ok(());
+    }
+    let mut files = attachments::of_messages(link, &theirs).await?;
+    for message in messages {
+        message.attachments = files.remove(&message.id).unwrap_or_default();
+    }
+    Ok(())
 }
 
 fn read(row: &Row) -> std::result::Result<Message, StoreError> {
@@ -444,6 +503,7 @@ fn read(row: &Row) -> std::result::Result<Message, StoreError> {
         streaming: row.truth("streaming")?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
+        attachments: Vec::new(),
         content_truncated: false,
     })
 }

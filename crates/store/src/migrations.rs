@@ -26,6 +26,11 @@ const SQLITE: &[(i64, &str, &str)] = &[
         "prompts",
         include_str!("../migrations/sqlite/0003_prompts.sql"),
     ),
+    (
+        4,
+        "message attachments",
+        include_str!("../migrations/sqlite/0004_message_attachments.sql"),
+    ),
 ];
 
 /// The same steps for PostgreSQL.
@@ -44,6 +49,11 @@ const POSTGRES: &[(i64, &str, &str)] = &[
         3,
         "prompts",
         include_str!("../migrations/postgres/0003_prompts.sql"),
+    ),
+    (
+        4,
+        "message attachments",
+        include_str!("../migrations/postgres/0004_message_attachments.sql"),
     ),
 ];
 

@@ -114,7 +114,8 @@ bind_ids!(
     InstanceId,
     AgentProfileId,
     SnapshotId,
-    PullRequestId
+    PullRequestId,
+    AttachmentId
 );
 
 /// A statement with its bound values.

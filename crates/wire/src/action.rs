@@ -83,6 +83,12 @@ actions! { request, REQUESTS, "Requests of a client.":
     MESSAGE_GET = "message.get",
     /// The queued prompts.
     MESSAGE_QUEUE_LIST = "message.queue.list",
+    /// Changes the text of a queued prompt.
+    MESSAGE_QUEUE_UPDATE = "message.queue.update",
+    /// Puts the queue into another order.
+    MESSAGE_QUEUE_REORDER = "message.queue.reorder",
+    /// Stops the open turn, if there is one, and sends this queued prompt next.
+    MESSAGE_QUEUE_SEND_NOW = "message.queue.send_now",
     /// Takes a prompt out of the queue.
     MESSAGE_QUEUE_REMOVE = "message.queue.remove",
     /// Answers a permission.

@@ -2,6 +2,7 @@
 
 use crate::response::TaskPage;
 use model::agent::{AgentProfile, KnownAgent};
+use model::attachment::Attachment;
 use model::workspace::{Repository, Role, User, Workflow, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,6 +57,14 @@ pub struct WorkspaceBoot {
     pub agent_profiles: Vec<AgentProfile>,
     /// The first page of its tasks with their summaries (SUM-01).
     pub tasks: TaskPage,
+}
+
+/// `POST /api/v1/attachments`, out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(export))]
+pub struct Uploaded {
+    /// The file, to be named in a `message.add` of the same task.
+    pub attachment: Attachment,
 }
 
 /// Which gates of readiness are open (`GET /readyz`).

@@ -4,8 +4,8 @@
 
 use model::error::RecoveryAction;
 use model::ids::{
-    AgentProfileId, EnvironmentId, PendingId, RepositoryId, SessionId, StepId, TaskId, WorkflowId,
-    WorkspaceId,
+    AgentProfileId, AttachmentId, EnvironmentId, PendingId, RepositoryId, SessionId, StepId,
+    TaskId, WorkflowId, WorkspaceId,
 };
 use model::task::TaskState;
 use serde::{Deserialize, Serialize};
@@ -196,10 +196,30 @@ payloads! {
         #[serde(default)] client_message_id: Option<String>,
         /// Another name of the same field.
         #[serde(default)] message_id: Option<String>,
-        /// The prompt.
+        /// The prompt; may be empty when files are attached.
+        content: String,
+        /// Uploaded files of the same task that no message has, in order; at most 10.
+        #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(as = "Option<Vec<AttachmentId>>", optional))]
+        attachments: Vec<AttachmentId>,
+    }
+    /// `message.queue.update`
+    QueueUpdate {
+        /// Which session.
+        session_id: SessionId,
+        /// Which queued prompt.
+        message_id: String,
+        /// Its new text; its files stay.
         content: String,
     }
-    /// `message.resend`, `message.delete`, `message.get`, `message.queue.remove`
+    /// `message.queue.reorder`
+    QueueReorder {
+        /// Which session.
+        session_id: SessionId,
+        /// All queued prompts in their new order; refused when these are not the queued ones.
+        message_ids: Vec<String>,
+    }
+    /// `message.resend`, `message.delete`, `message.get`, `message.queue.remove`, `message.queue.send_now`
     MessageRef {
         /// Which session.
         session_id: SessionId,

@@ -46,7 +46,7 @@ payloads! {
         /// Whether there are more in that direction.
         has_more: bool,
     }
-    /// `message.queue.list`
+    /// `message.queue.list`, `message.queue.reorder`
     QueueList {
         /// Queued prompts in order.
         messages: Vec<Message>,

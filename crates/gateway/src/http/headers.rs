@@ -31,7 +31,10 @@ pub(super) async fn add(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A route may say something stricter about what its answer may do.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     headers
         .entry(header::CACHE_CONTROL)

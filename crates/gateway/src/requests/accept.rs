@@ -223,6 +223,7 @@ fn room_for(action: &str) -> usize {
         | action::SESSION_LIST
         | action::MESSAGE_LIST
         | action::MESSAGE_QUEUE_LIST
+        | action::MESSAGE_QUEUE_REORDER
         | action::GIT_CHANGES
         | action::REPOSITORY_INSPECT
         | action::REPOSITORY_SUGGEST

@@ -13,8 +13,8 @@ use orchestrator::sends::NewPrompt;
 use serde_json::Value;
 use store::messages::Window;
 use wire::notification::MessagePayload;
-use wire::request::{MessageAdd, MessageList, MessageRef, PermissionRespond, SessionRef};
-use wire::response::{MessagePage, QueueList};
+use wire::request::{MessageAdd, MessageList, MessageRef, PermissionRespond};
+use wire::response::MessagePage;
 
 pub(super) async fn list(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let wanted: MessageList = parse(payload)?;
@@ -99,27 +99,6 @@ pub(super) async fn get(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     })
 }
 
-pub(super) async fn queue(call: &Call, payload: Value) -> Result<Reply, Refusal> {
-    let SessionRef { session_id } = parse(payload)?;
-    let mut tx = call.api.store.read().await?;
-    require_in(&mut tx, call, Subject::Session(&session_id), Need::Read).await?;
-    let messages = store::messages::queue(&mut tx, &session_id).await?;
-    let messages = messages.into_iter().map(queued).collect();
-    Ok(Reply::new(&QueueList { messages }))
-}
-
-/// A row of the queue. The list has no cursor, so each row is cut to its share of a page (GWY-07).
-fn queued(mut message: Message) -> Message {
-    let content = std::mem::take(&mut message.content);
-    let was_cut = std::mem::replace(&mut message.content_truncated, true);
-    // Everything else of the row, its mark, and the comma behind it.
-    let around = pages::wire_bytes(&message).saturating_add(1);
-    let fitting = pages::fitting_text(&content, bounds::QUEUED_ROW_BYTES.saturating_sub(around));
-    message.content_truncated = was_cut || fitting.len() < content.len();
-    message.content = fitting.to_owned();
-    message
-}
-
 pub(super) async fn add(call: &Call, payload: Value) -> Result<Reply, Refusal> {
     let wanted: MessageAdd = parse(payload)?;
     let id = match (&wanted.client_message_id, &wanted.message_id) {
@@ -139,6 +118,7 @@ pub(super) async fn add(call: &Call, payload: Value) -> Result<Reply, Refusal> {
         session_id: wanted.session_id,
         message_id,
         content: wanted.content,
+        attachments: wanted.attachments,
     };
     Ok(answer(&call.api.orchestrator.add_message(prompt).await?))
 }
@@ -159,15 +139,6 @@ pub(super) async fn delete(call: &Call, payload: Value) -> Result<Reply, Refusal
     call.api
         .orchestrator
         .delete_message(&session_id, &message_id)
-        .await?;
-    Ok(Reply::done())
-}
-
-pub(super) async fn remove_queued(call: &Call, payload: Value) -> Result<Reply, Refusal> {
-    let (session_id, message_id) = to_change(call, payload).await?;
-    call.api
-        .orchestrator
-        .remove_queued(&session_id, &message_id)
         .await?;
     Ok(Reply::done())
 }
@@ -194,7 +165,10 @@ pub(super) async fn respond_permission(call: &Call, payload: Value) -> Result<Re
 }
 
 /// A message that the caller may change.
-async fn to_change(call: &Call, payload: Value) -> Result<(SessionId, MessageId), Refusal> {
+pub(super) async fn to_change(
+    call: &Call,
+    payload: Value,
+) -> Result<(SessionId, MessageId), Refusal> {
     let MessageRef {
         session_id,
         message_id,
@@ -204,14 +178,15 @@ async fn to_change(call: &Call, payload: Value) -> Result<(SessionId, MessageId)
     Ok((session_id, message_id))
 }
 
-fn answer(message: &Message) -> Reply {
+/// The answer that is one message.
+pub(super) fn answer(message: &Message) -> Reply {
     Reply::new(&MessagePayload {
         message: frame::public(message).into_owned(),
     })
 }
 
 /// Reads the id of a message that must exist; a text that is no id names none.
-fn existing(id: &str) -> Result<MessageId, Refusal> {
+pub(super) fn existing(id: &str) -> Result<MessageId, Refusal> {
     MessageId::from_client(id).map_err(|_| Refusal::not_found("message"))
 }
 

@@ -309,6 +309,7 @@ async fn world_message(
         streaming: false,
         created_at: server.store.now(),
         updated_at: server.store.now(),
+        attachments: Vec::new(),
         content_truncated: false,
     })
 }

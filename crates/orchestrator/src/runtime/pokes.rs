@@ -71,6 +71,11 @@ impl Handle {
         Pokes(self.flags.load(Ordering::SeqCst))
     }
 
+    /// Takes back one kind; the others stay.
+    pub(crate) fn forget(&self, poke: Poke) {
+        self.flags.fetch_and(!(poke as u8), Ordering::SeqCst);
+    }
+
     /// Waits for a poke.
     pub(crate) async fn poked(&self) {
         if self.peek().is_empty() {

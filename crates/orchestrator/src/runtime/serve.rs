@@ -2,6 +2,7 @@
 
 use crate::clarifications;
 use crate::emit;
+use crate::environments::StartFailure;
 use crate::runtime::Runtime;
 use crate::runtime::live::OpenTurn;
 use crate::runtime::pokes::{Poke, Pokes};
@@ -14,7 +15,7 @@ use model::message::RequestStatus;
 use model::session::{Activity, Session, SessionState};
 use model::turn::{Turn, TurnOutcome};
 use store::tx::WriteTx;
-use store::{messages, sessions, turns};
+use store::{sessions, turns};
 use tokio::time::Instant;
 
 impl Runtime {
@@ -31,7 +32,7 @@ impl Runtime {
             return;
         }
         if pokes.has(Poke::Cancel) {
-            self.begin_cancel().await;
+            self.cancel_if_asked().await;
         }
         if pokes.has(Poke::Settings) {
             self.apply_choices().await;
@@ -56,13 +57,16 @@ impl Runtime {
                 return;
             };
             if turn.cancel_requested_at.is_some() {
-                if !self.close_unsent(&turn, TurnOutcome::Cancelled).await {
+                if !self.close_unsent(&turn, TurnOutcome::Cancelled, None).await {
                     return;
                 }
                 continue;
             }
-            if self.live.is_none() && self.start(Purpose::Prompt).await != Start::Ready {
-                return;
+            if self.live.is_none() {
+                if self.start(Purpose::Prompt).await != Start::Ready {
+                    return;
+                }
+                continue; // a start takes its time: another prompt may be the next one now
             }
             if !self.dispatch(&turn).await {
                 return;
@@ -88,6 +92,15 @@ impl Runtime {
     async fn dispatch(&mut self, turn: &Turn) -> bool {
         // Text that came late belongs to the turn before.
         self.flush_window().await;
+        let mut parts = match self.prompt_parts(turn).await {
+            Ok(parts) => parts,
+            // Nothing of it was written: the prompt is surely undelivered, and the queue waits for a person.
+            Err(failure) => {
+                return self
+                    .close_unsent(turn, TurnOutcome::Failed, Some(&failure))
+                    .await;
+            }
+        };
         let marked = self
             .persist("dispatch", || {
                 Box::pin(async {
@@ -123,28 +136,22 @@ impl Runtime {
                     turns::mark_attempted(&mut tx, &turn.id).await?;
                     tx.touch(&self.task_id);
                     emit::prompts_of_turn(&mut tx, &turn.id).await?;
-                    let prompts = messages::prompts_of_turn(&mut tx, &turn.id).await?;
-                    let text: Vec<String> = prompts
-                        .into_iter()
-                        .map(|prompt| prompt.content)
-                        .chain(answers)
-                        .collect();
                     self.o.commit(tx).await?;
-                    Ok(Some(text.join("\n\n")))
+                    Ok(Some(answers))
                 })
             })
             .await;
         let Some(marked) = marked else {
             // Not marked, so not written: the prompt is surely undelivered.
-            return self.close_unsent(turn, TurnOutcome::Failed).await;
+            return self.close_unsent(turn, TurnOutcome::Failed, None).await;
         };
         // The session was closed, or the turn settled, meanwhile: there is nothing to send.
-        let Some(text) = marked else { return false };
+        let Some(answers) = marked else { return false };
+        parts.extend(answers.map(PromptPart::Text));
         self.withdraw_tickets();
         self.rows.begin_turn(turn.id.clone());
         self.turn = Some(OpenTurn::new(turn.id.clone()));
         let Some(live) = &self.live else { return false };
-        let parts = vec![PromptPart::Text(text)];
         if let Err(error) = live.connection.send_prompt(turn.id.clone(), parts) {
             self.fail_turn(&error).await;
         }
@@ -152,12 +159,21 @@ impl Runtime {
     }
 
     /// Settles a turn whose prompt was never written; says whether that is stored. After a person's cancel the queue
-    /// goes on, unless the process is to end.
-    pub(super) async fn close_unsent(&self, turn: &Turn, outcome: TurnOutcome) -> bool {
+    /// goes on, unless the process is to end. A failure becomes the session's error.
+    pub(super) async fn close_unsent(
+        &self,
+        turn: &Turn,
+        outcome: TurnOutcome,
+        failure: Option<&StartFailure>,
+    ) -> bool {
         let goes_on = outcome == TurnOutcome::Cancelled && !self.stopping;
         self.persist("unsent turn", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
+                if let Some(failure) = failure {
+                    let error = failure.record(self.session_id.as_str(), tx.now());
+                    sessions::set_error(&mut tx, &self.session_id, &error).await?;
+                }
                 let session = sessions::get(&mut tx, &self.session_id).await?;
                 if clarifications::undo(&mut tx, &session, turn).await? {
                     self.rest_activity(&mut tx).await?;
@@ -209,6 +225,27 @@ impl Runtime {
         .await;
     }
 
+    /// A person asked to stop a turn. If that one has settled meanwhile, what is under way now is not what they meant.
+    async fn cancel_if_asked(&mut self) {
+        let Some(turn) = &self.turn else { return };
+        let id = turn.id.clone();
+        let asked = self
+            .persist("cancel", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.read().await?;
+                    Ok(turns::get(&mut tx, &id)
+                        .await?
+                        .cancel_requested_at
+                        .is_some())
+                })
+            })
+            .await;
+        // When that cannot be read, stopping too much harms less than stopping nothing.
+        if asked != Some(false) {
+            self.begin_cancel().await;
+        }
+    }
+
     /// A person asked to stop: the agent is told, everything it asks is answered "cancelled" at once, and the turn
     /// settles within `bounds::CANCEL_GRACE` whether it listens or not.
     async fn begin_cancel(&mut self) {
@@ -236,7 +273,7 @@ impl Runtime {
     async fn stop_session(&mut self) {
         self.stopping = true;
         if let Some(turn) = self.reserved().await {
-            self.close_unsent(&turn, TurnOutcome::Cancelled).await;
+            self.close_unsent(&turn, TurnOutcome::Cancelled, None).await;
         }
         self.begin_cancel().await;
         if self.turn.is_some() {

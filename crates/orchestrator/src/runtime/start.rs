@@ -6,6 +6,7 @@ use crate::environments::StartFailure;
 use crate::keys::AgentKey;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
+use crate::runtime::pokes::Poke;
 use crate::runtime::stream::NewRow;
 use crate::turns as turn_rules;
 use agentctl::connection::AgentConnection;
@@ -62,15 +63,15 @@ struct Before {
 }
 
 impl Runtime {
-    /// Brings an agent up. A stop or cancel ends the attempt; a failure becomes the session's error.
+    /// Brings an agent up. A stop, or a cancel with nothing queued, ends the attempt; a failure becomes the session's
+    /// error.
     pub(super) async fn start(&mut self, purpose: Purpose) -> Start {
         let lifecycle = (purpose == Purpose::Resume).then(TurnId::generate);
         self.begin_start(lifecycle.as_ref()).await;
-        let handle = Arc::clone(&self.handle);
         let outcome = tokio::select! {
             biased;
             () = self.o.inner.shutdown.cancelled() => return Start::ShuttingDown,
-            () = handle.interrupted() => None,
+            () = self.no_longer_wanted() => None,
             outcome = self.bring_up() => Some(outcome),
         };
         match outcome {
@@ -92,6 +93,48 @@ impl Runtime {
                 Start::Interrupted
             }
         }
+    }
+
+    /// Waits until nobody wants this start any more: the session is to stop, or the prompt it was made for was
+    /// cancelled and none is queued behind it. With one behind it, the queue goes on and the start with it.
+    async fn no_longer_wanted(&self) {
+        loop {
+            self.handle.interrupted().await;
+            if self.handle.peek().has(Poke::Stop) {
+                return;
+            }
+            // Before looking: whoever cancels later pokes again.
+            self.handle.forget(Poke::Cancel);
+            let goes_on = self
+                .persist("cancelled start", || Box::pin(self.pass_over_cancelled()))
+                .await;
+            if goes_on != Some(true) {
+                return;
+            }
+        }
+    }
+
+    /// Settles a cancelled prompt that waits for this start and reserves the next; says whether the start goes on.
+    async fn pass_over_cancelled(&self) -> store::error::Result<bool> {
+        let mut tx = self.o.inner.store.write().await?;
+        let Some(turn) = turns::open(&mut tx, &self.session_id).await? else {
+            return Ok(false);
+        };
+        if turn.cancel_requested_at.is_none() {
+            return Ok(true); // it was an earlier turn that somebody cancelled
+        }
+        let session = sessions::get(&mut tx, &self.session_id).await?;
+        if !clarifications::undo(&mut tx, &session, &turn).await? {
+            turn_rules::settle(&mut tx, &session, &turn.id, TurnOutcome::Cancelled, 0).await?;
+        }
+        let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
+        if next.is_none() {
+            return Ok(false); // the end of the start settles it, with everything else
+        }
+        let session = sessions::get(&mut tx, &self.session_id).await?;
+        self.o.begin(&mut tx, &session, next.as_ref()).await?;
+        self.o.commit(tx).await?;
+        Ok(true)
     }
 
     async fn begin_start(&self, lifecycle: Option<&TurnId>) {

@@ -1,5 +1,6 @@
 //! Pages of a transcript are cut from their far end.
 
+use super::super::queue::queued;
 use super::*;
 use model::clock::Timestamp;
 use model::ids::TaskId;
@@ -25,6 +26,7 @@ fn message(seq: i64, bytes: usize) -> Message {
         streaming: false,
         created_at: Timestamp::from_micros(0),
         updated_at: Timestamp::from_micros(0),
+        attachments: Vec::new(),
         content_truncated: false,
     }
 }
