@@ -41,7 +41,11 @@ async fn add(
     turn: Option<Pick>,
     kind: PendingAction,
 ) -> Result<()> {
-    let turn = turn.and_then(|n| chosen_of(&scene.facts.turns, n, |turn| turn.session == session));
+    let turn = turn.and_then(|n| {
+        // Mostly in the current turn, as agents do.
+        let current = scene.facts.current_turn(&session).filter(|_| 3 < n);
+        current.or_else(|| chosen_of(&scene.facts.turns, n, |turn| turn.session == session))
+    });
     let pending_id = scene.name(PendingId::parse);
     let row = Row {
         session: &session,

@@ -22,10 +22,10 @@ pub(crate) const USUAL: u64 = 256;
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Happenings of one case, at most.
-const LENGTH: usize = 70;
+const LENGTH: usize = 140;
 
 /// Runs while looking for fewer happenings, at most.
-const SHRINKS: usize = 600;
+const SHRINKS: usize = 1_000;
 
 fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()

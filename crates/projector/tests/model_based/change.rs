@@ -62,6 +62,8 @@ pub(crate) enum SessionChange {
 #[derive(Clone, Debug)]
 pub(crate) enum TalkChange {
     Reserved(Pick, NewTurn),
+    /// The agent starts again: a lifecycle turn from beginning to end.
+    Resumed(Pick),
     Attempted(Pick),
     Completed(Pick, TurnOutcome),
     /// An empty, unattempted reservation is given up.
@@ -121,7 +123,7 @@ pub(crate) enum When {
 pub(crate) fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         3 => task().prop_map(Change::Task),
-        4 => session().prop_map(Change::Session),
+        5 => session().prop_map(Change::Session),
         4 => talk().prop_map(Change::Talk),
         4 => ask().prop_map(Change::Ask),
         4 => git().prop_map(Change::Git),
@@ -147,7 +149,7 @@ fn failing() -> impl Strategy<Value = Failing> {
 fn task() -> impl Strategy<Value = TaskChange> {
     use TaskChange::*;
     prop_oneof![
-        3 => Just(Made),
+        5 => Just(Made),
         1 => pick().prop_map(Edited),
         1 => (pick(), 0..3usize).prop_map(|(n, step)| Moved(n, step)),
         1 => (pick(), any::<bool>()).prop_map(|(n, away)| Archived(n, away)),
@@ -179,6 +181,7 @@ fn talk() -> impl Strategy<Value = TalkChange> {
     let kinds = vec![NewTurn::Empty, NewTurn::ForMessage, NewTurn::Lifecycle];
     prop_oneof![
         3 => (pick(), select(kinds)).prop_map(|(n, kind)| Reserved(n, kind)),
+        3 => pick().prop_map(Resumed),
         2 => pick().prop_map(Attempted),
         2 => (pick(), select(TurnOutcome::ALL)).prop_map(|(n, outcome)| Completed(n, outcome)),
         1 => pick().prop_map(Abandoned),
@@ -210,8 +213,10 @@ fn git() -> impl Strategy<Value = GitChange> {
     let when =
         prop_oneof![4 => Just(When::Now), 1 => Just(When::AtTheSameTime), 1 => Just(When::Before)];
     let ahead = prop::option::weighted(0.8, 0..3u64);
+    // Mostly the root alone, so that everything is measured now and then.
+    let name = || prop_oneof![3 => Just(0usize), 1 => 1..3usize];
     let looking = (
-        0..3usize,
+        name(),
         0..3usize,
         when,
         0..4u64,
@@ -231,7 +236,7 @@ fn git() -> impl Strategy<Value = GitChange> {
             },
         );
     prop_oneof![
-        2 => (pick(), 1..4usize).prop_map(|(n, count)| EnvironmentMade(n, count)),
+        2 => (pick(), name()).prop_map(|(n, more)| EnvironmentMade(n, 1 + more)),
         2 => (pick(), pick()).prop_map(|(task, n)| Bound(task, n)),
         1 => (pick(), pick()).prop_map(|(task, n)| Unbound(task, n)),
         1 => pick().prop_map(EnvironmentDeleted),

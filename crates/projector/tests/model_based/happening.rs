@@ -27,6 +27,8 @@ pub(crate) enum Happening {
     Fault(Which, FaultPoint, u32),
     /// A projection of everything is held somewhere, and the world goes on; the other server may project meanwhile.
     Held(Which, FaultPoint, u32, Vec<Change>, bool),
+    /// A session gets busy, and while a projection of that is held the other server finds that it is over again.
+    TakenBack(Which, Pick),
     /// A projection of everything ends in the middle: its server is killed there and started again.
     Killed(Which, FaultPoint, u32),
     Restarted(Which),
@@ -50,15 +52,16 @@ pub(crate) fn happening() -> impl Strategy<Value = Happening> {
         FaultPoint::AfterCommit,
     ]);
     prop_oneof![
-        40 => change().prop_map(Change),
-        8 => change().prop_map(Unheard),
+        50 => change().prop_map(Change),
+        10 => change().prop_map(Unheard),
         3 => (which(), vec(0..12usize, 1..6)).prop_map(|(n, picks)| Poked(n, picks)),
         10 => (which(), 0..80u64).prop_map(|(n, ms)| Served(n, ms)),
-        2 => which().prop_map(Converged),
+        1 => which().prop_map(Converged),
         2 => Just(Both),
         4 => (which(), point.clone(), 1..14u32).prop_map(|(n, point, nth)| Fault(n, point, nth)),
         4 => (which(), outside, 1..10u32, vec(change(), 1..4), any::<bool>())
             .prop_map(|(n, point, nth, changes, other)| Held(n, point, nth, changes, other)),
+        2 => (which(), 0..12usize).prop_map(|(n, pick)| TakenBack(n, pick)),
         1 => (which(), point, 1..10u32).prop_map(|(n, point, nth)| Killed(n, point, nth)),
         1 => which().prop_map(Restarted),
         2 => (-5_000..5_000i64).prop_map(Jumped),

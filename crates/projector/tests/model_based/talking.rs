@@ -68,6 +68,7 @@ pub(crate) async fn talk(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange)
             prompt(tx, scene, what, n).await
         }
         TalkChange::Reserved(n, _)
+        | TalkChange::Resumed(n)
         | TalkChange::Prompted(n)
         | TalkChange::Queued(n)
         | TalkChange::Dequeued(n)
@@ -90,6 +91,16 @@ async fn in_session(
             if kind != NewTurn::Lifecycle {
                 scene.milestone(tx, session).await?;
             }
+        }
+        TalkChange::Resumed(_) => {
+            let id = reserve(tx, scene, session, NewTurn::Lifecycle).await?;
+            turns::mark_attempted(tx, &id).await?;
+            let now = tx.now();
+            assert!(turns::complete(tx, &id, TurnOutcome::Completed, now).await?);
+            scene.facts.turns.entry(id).and_modify(|turn| {
+                turn.authoritative = true;
+                turn.settled = true;
+            });
         }
         TalkChange::Prompted(_) => {
             let turn = reserve(tx, scene, session, NewTurn::ForMessage).await?;
@@ -199,7 +210,11 @@ async fn say(tx: &mut WriteTx, scene: &mut Scene, session: &SessionId, what: usi
 async fn turn(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange, n: Pick) -> Result<()> {
     let abandon = matches!(what, TalkChange::Abandoned(_));
     let fits = |turn: &TurnFact| !abandon || !(turn.authoritative || turn.lifecycle);
-    let Some(id) = chosen_of(&scene.facts.turns, n, fits) else {
+    // Mostly the newest turn, as it happens.
+    let fitting = scene.facts.turns.iter().filter(|(_, turn)| fits(turn));
+    let newest = fitting.max_by_key(|(_, turn)| turn.started);
+    let newest = newest.map(|(id, _)| id.clone()).filter(|_| 3 < n);
+    let Some(id) = newest.or_else(|| chosen_of(&scene.facts.turns, n, fits)) else {
         return Ok(());
     };
     let mut fact = scene.facts.turns[&id].clone();

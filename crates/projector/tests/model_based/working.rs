@@ -11,6 +11,12 @@ use store::sessions::{self, NewSession};
 use store::tasks::{self, NewTask};
 use store::tx::WriteTx;
 
+/// Tasks at a time, at most.
+const TASKS: usize = 3;
+
+/// Sessions of a task at a time, at most.
+const SESSIONS: usize = 3;
+
 fn stored(failure: &FailureFact) -> ActiveError {
     ActiveError {
         session_id: None,
@@ -26,7 +32,11 @@ fn stored(failure: &FailureFact) -> ActiveError {
 pub(crate) async fn task(tx: &mut WriteTx, scene: &mut Scene, what: &TaskChange) -> Result<()> {
     let now = tx.now();
     if matches!(what, TaskChange::Made) {
-        return make_task(tx, scene).await;
+        // Few tasks, so that much happens to each.
+        return match scene.facts.tasks.len() {
+            0..TASKS => make_task(tx, scene).await,
+            _ => Ok(()),
+        };
     }
     let (TaskChange::Edited(n)
     | TaskChange::Moved(n, _)
@@ -122,8 +132,10 @@ pub(crate) async fn session(
     | SessionChange::Deleted(n)) = what;
     if matches!(what, SessionChange::Made(_)) {
         return match chosen(&scene.facts.tasks, *n) {
-            Some(task) => make_session(tx, scene, task).await,
-            None => Ok(()),
+            Some(task) if scene.facts.sessions_of(&task).len() < SESSIONS => {
+                make_session(tx, scene, task).await
+            }
+            _ => Ok(()),
         };
     }
     let Some(id) = chosen(&scene.facts.sessions, *n) else {

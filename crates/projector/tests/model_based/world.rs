@@ -1,5 +1,6 @@
 //! Two servers on one database, and what happens to them.
 
+use crate::change::SessionChange::Busy;
 use crate::change::{Change, Pick};
 use crate::happening::{Happening, Which};
 use crate::hearing::{Air, Client};
@@ -7,6 +8,7 @@ use crate::scene::{Scene, chosen};
 use anyhow::{Context, Result, ensure};
 use model::clock::{Clock, NeverBack, Timestamp};
 use model::ids::TaskId;
+use model::session::Activity;
 use model::summary::TaskStatusSummary;
 use projector::project::Projected;
 use projector::running::Projector;
@@ -124,6 +126,7 @@ impl World {
             Happening::Held(which, point, nth, changes, other) => {
                 self.hold(*which, *point, *nth, changes, *other).await?;
             }
+            Happening::TakenBack(which, pick) => self.take_back(*which, *pick).await?,
             Happening::Killed(which, point, nth) => self.kill(*which, *point, *nth).await?,
             Happening::Restarted(which) => self.restart(*which).await?,
             Happening::Jumped(seconds) => self.jump(*seconds),
@@ -258,6 +261,18 @@ impl World {
             None => projecting.await,
         };
         self.check_failed(which, &projected)
+    }
+
+    async fn take_back(&mut self, which: Which, pick: Pick) -> Result<()> {
+        let Some(id) = chosen(&self.scene.facts.sessions, pick) else {
+            return Ok(());
+        };
+        let before = self.scene.facts.sessions[&id].clone();
+        let busy = Change::Session(Busy(pick, Some(Activity::Generating), 2));
+        let over = Change::Session(Busy(pick, before.activity, before.subagents));
+        drop(self.change(&busy).await?);
+        self.hold(which, FaultPoint::BeginWrite, 1, &[over], true)
+            .await
     }
 
     /// Projects everything, and is killed at a point.

@@ -143,7 +143,7 @@ async fn pst_03_contention_ends_after_its_retries_and_the_next_event_repairs(
         hold = server.hold(FaultPoint::BeginWrite);
     }
     let late = late.await;
-    assert_eq!(late.failed, [task.clone()]);
+    assert_eq!(late.failed, std::slice::from_ref(&task));
     assert_eq!(server.hub.summaries(), []);
     scene.check().await?;
 
