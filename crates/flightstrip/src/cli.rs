@@ -40,6 +40,9 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         args: Vec<String>,
     },
+    /// Relay MCP between an agent's pipes and the server (started by agents that do not speak it over HTTP).
+    #[command(hide = true)]
+    McpBridge,
     /// Lead an agent's process group (started by the server).
     #[command(hide = true, disable_help_flag = true)]
     AgentShim {

@@ -15,6 +15,7 @@ mod demo;
 mod doctor;
 mod instance_lock;
 mod logging;
+mod mcp_bridge;
 mod progress;
 mod serve;
 mod upgrade;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::AgentShim { command } => agentctl::shim::run(command),
         Command::DemoAgent { args } => mock_agent::run(args),
+        Command::McpBridge => on_runtime(mcp_bridge::bridge()),
         Command::Serve(options) => on_runtime(serve::serve(options)),
         Command::SignIn { data_dir } => on_runtime(control::ask(data_dir, control::SIGN_IN)),
         Command::Doctor(options) => on_runtime(doctor::doctor(options)),

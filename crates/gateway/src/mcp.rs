@@ -6,8 +6,8 @@
 //!
 //! Where to read next: [`ask_user`] for the tool.
 
-mod ask_user;
 mod arguments;
+mod ask_user;
 
 use crate::api::Api;
 use crate::http::State;

@@ -4,6 +4,7 @@ use crate::demo;
 use crate::directive;
 use crate::introduction;
 use crate::mailbox::Mailbox;
+use crate::mcp::{self, Server};
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::script;
@@ -30,6 +31,8 @@ pub struct Agent {
 struct Open {
     session: Session,
     busy: bool,
+    /// The MCP servers on offer; never kept, they may hold secrets.
+    servers: Vec<Server>,
 }
 
 const METHOD_NOT_FOUND: i64 = -32_601;
@@ -125,6 +128,7 @@ impl Agent {
             Open {
                 session,
                 busy: false,
+                servers: mcp::servers(params),
             },
         );
         if let Some(result) = result.as_object_mut() {
@@ -165,6 +169,7 @@ impl Agent {
             Open {
                 session,
                 busy: false,
+                servers: mcp::servers(params),
             },
         );
         Ok(report)
@@ -243,9 +248,8 @@ impl Agent {
             End::Cancelled => self.peer.reply(id, &json!({ "stopReason": "cancelled" })),
             End::Failed(message) => self.peer.fail(id, REFUSED, &message),
         }
-        for text in late {
-            turn.say(&text);
-        }
+        // What comes after the reply has no end to tell.
+        script::run(&turn, late);
     }
 
     fn keep(&self, session: &Session) {
@@ -283,6 +287,13 @@ impl Agent {
         self.sessions()
             .get_mut(id)
             .map(|open| look(&mut open.session))
+    }
+
+    /// The MCP servers that the client offered to a session.
+    pub(crate) fn servers(&self, id: &str) -> Vec<Server> {
+        let sessions = self.sessions();
+        let open = sessions.get(id);
+        open.map(|open| open.servers.clone()).unwrap_or_default()
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, Open>> {

@@ -8,11 +8,17 @@
 //! /commit MESSAGE          /sleep MS               /wait-file PATH              /title TEXT
 //! /noise TEXT              /unknown-update         /late TEXT                   /request METHOD
 //! /stderr TEXT             /error MESSAGE          /exit CODE                   /crash TEXT
-//! /hang                    /ignore-eof
+//! /hang                    /ignore-eof             /after
+//! /ask TEXT [| OPTION]…    /ask {arguments}        /ask-until PATH TEXT [| OPTION]…
+//! /elicit TEXT [| OPTION]… /elicit {requestedSchema}
 //! ```
+//!
+//! What follows `/after` is done after the reply to the prompt, as helpers in the background do. `/ask` calls the tool
+//! `ask_user` of the first MCP server and says its answer; `/ask-until` gives up when the file exists.
 //!
 //! A rejected `/permission` skips the directive after it. In TEXT, `\n` stands for a line break.
 
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// One thing to do.
@@ -108,6 +114,17 @@ pub enum Directive {
     Hang,
     /// Stay alive when stdin ends.
     IgnoreEof,
+    /// Reply to the prompt now; do the rest afterwards.
+    After,
+    /// Ask a person through the client's MCP tool, with these arguments, and say the answer.
+    Ask {
+        /// The arguments of the tool.
+        arguments: Value,
+        /// Give up when this file exists.
+        until: Option<String>,
+    },
+    /// Ask a person by a form with this schema, and say the answer.
+    Elicit(Value),
 }
 
 /// The directives of a prompt; `None` when it holds none. Lines that are no directive are ignored then.
@@ -192,8 +209,51 @@ fn parse_line(line: &str) -> Option<Directive> {
         "crash" => Directive::Crash(text()),
         "hang" => Directive::Hang,
         "ignore-eof" => Directive::IgnoreEof,
+        "after" => Directive::After,
+        "ask" => Directive::Ask {
+            arguments: ask_arguments(rest),
+            until: None,
+        },
+        "ask-until" => {
+            let (path, rest) = rest.split_once(' ')?;
+            Directive::Ask {
+                arguments: ask_arguments(rest),
+                until: Some(path.to_owned()),
+            }
+        }
+        "elicit" => Directive::Elicit(form_schema(rest)),
         _ => return None,
     })
+}
+
+/// A question in words, its options behind bars; or the arguments themselves.
+fn ask_arguments(rest: &str) -> Value {
+    if let Ok(arguments @ Value::Object(_)) = serde_json::from_str(rest) {
+        return arguments;
+    }
+    let mut parts = rest.split('|').map(str::trim);
+    let text = parts.next().unwrap_or_default();
+    let options: Vec<_> = parts.map(|label| json!({ "label": label })).collect();
+    if options.is_empty() {
+        json!({ "questions": [{ "text": text }] })
+    } else {
+        json!({ "questions": [{ "text": text, "options": options }] })
+    }
+}
+
+/// A form of one field, its choices behind bars; or the schema itself.
+fn form_schema(rest: &str) -> Value {
+    if let Ok(schema @ Value::Object(_)) = serde_json::from_str(rest) {
+        return schema;
+    }
+    let mut parts = rest.split('|').map(str::trim);
+    let title = parts.next().unwrap_or_default();
+    let choices: Vec<_> = parts.collect();
+    let mut field = json!({ "type": "string", "title": title });
+    if let (false, Some(field)) = (choices.is_empty(), field.as_object_mut()) {
+        field.insert("enum".to_owned(), json!(choices));
+    }
+    json!({ "type": "object", "properties": { "choice": field }, "required": ["choice"] })
 }
 
 /// The text of chunk `index` of `/stream` and `/thoughts`: exactly `bytes` bytes of ASCII, different for each index,

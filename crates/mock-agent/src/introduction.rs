@@ -16,7 +16,7 @@ pub fn of(options: &Options) -> Value {
         "agentCapabilities": {
             "loadSession": options.keeps_sessions(),
             "promptCapabilities": { "image": true, "embeddedContext": true },
-            "mcpCapabilities": { "http": false, "sse": false },
+            "mcpCapabilities": { "http": !options.no_mcp_http, "sse": false },
             "sessionCapabilities": abilities,
         },
         "authMethods": [],

@@ -17,6 +17,7 @@ pub mod demo;
 pub mod directive;
 pub mod introduction;
 pub mod mailbox;
+pub mod mcp;
 pub mod options;
 pub mod peer;
 pub mod script;

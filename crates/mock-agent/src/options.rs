@@ -17,6 +17,8 @@ pub struct Options {
     pub no_load: bool,
     /// Do not offer `session/resume`.
     pub no_resume: bool,
+    /// Do not offer MCP over HTTP: servers are then programs.
+    pub no_mcp_http: bool,
     /// Where sessions are kept; none: they are forgotten.
     pub state: Option<PathBuf>,
     /// Multiplies the demo's delays.
@@ -52,6 +54,7 @@ impl Options {
                 "--noise" => options.noise = true,
                 "--no-load" => options.no_load = true,
                 "--no-resume" => options.no_resume = true,
+                "--no-mcp-http" => options.no_mcp_http = true,
                 "--exit-at-once" => {
                     let code = args.next().and_then(|code| code.parse().ok());
                     options.exit_at_once = Some(code.ok_or(arg)?);

@@ -40,9 +40,14 @@ impl Peer {
         self.raw(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
+    /// An id that no request has.
+    pub fn fresh_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Sends a request; its id.
     pub fn request(&self, method: &str, params: &Value) -> u64 {
-        let id = self.last_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.fresh_id();
         self.raw(
             &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
         );

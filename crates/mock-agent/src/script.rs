@@ -1,6 +1,7 @@
 //! Carries out directives, one after the other.
 
 use crate::directive::{Directive, stream_chunk};
+use crate::mcp;
 use crate::turn::{Cancelled, Decision, End, Turn};
 use crate::worktree;
 use serde_json::{Value, json};
@@ -17,11 +18,12 @@ enum Next {
     Fail(String),
 }
 
-/// Carries out `directives`; how the turn ends, and what to say after its reply.
-pub fn run(turn: &Turn, directives: Vec<Directive>) -> (End, Vec<String>) {
+/// Carries out `directives`; how the turn ends, and what to do after its reply.
+pub fn run(turn: &Turn, directives: Vec<Directive>) -> (End, Vec<Directive>) {
     let mut late = Vec::new();
     let mut skip = false;
-    for directive in directives {
+    let mut directives = directives.into_iter();
+    while let Some(directive) = directives.next() {
         if std::mem::take(&mut skip) {
             continue;
         }
@@ -31,8 +33,12 @@ pub fn run(turn: &Turn, directives: Vec<Directive>) -> (End, Vec<String>) {
                 .raw("working on it (this line is not a message)");
         }
         if let Directive::Late(text) = directive {
-            late.push(text);
+            late.push(Directive::Say(text));
             continue;
+        }
+        if directive == Directive::After {
+            late.extend(directives);
+            break;
         }
         match carry_out(turn, directive) {
             Ok(Next::Go) => {}
@@ -92,6 +98,11 @@ fn carry_out(turn: &Turn, directive: Directive) -> Result<Next, Cancelled> {
             turn.update(&json!({ "sessionUpdate": "hologram", "shape": "cube" }))
         }
         Directive::Request(method) => say_answer(turn, &method)?,
+        Directive::Ask { arguments, until } => ask(turn, &arguments, until)?,
+        Directive::Elicit(schema) => {
+            let result = turn.elicit(&schema)?;
+            turn.say(&format!("elicited: {result}"));
+        }
         Directive::Error(message) => return Ok(Next::Fail(message)),
         other => misbehave(turn, other),
     }
@@ -215,6 +226,22 @@ fn run_command(turn: &Turn, command: &str) -> Result<(), Cancelled> {
     let (well, output) = turn.within_tool(&tool, || turn.shell(command))?;
     turn.end_tool(&tool, well, &Turn::text_content(&output));
     Ok(())
+}
+
+/// Calls the tool on a thread of its own, so that a cancelled turn ends at once.
+fn ask(turn: &Turn, arguments: &Value, until: Option<String>) -> Result<(), Cancelled> {
+    let tool = turn.begin_tool("other", "ask_user", None, arguments);
+    let until = until.map(|path| turn.cwd().join(path));
+    let answer = turn.call_tool("ask_user", arguments, move || {
+        until.as_ref().is_some_and(|path| path.exists())
+    });
+    let said = match &answer {
+        Ok(Ok(result)) => mcp::words(result),
+        Ok(Err(reason)) => format!("the call failed: {reason}"),
+        Err(Cancelled) => "cancelled".to_owned(),
+    };
+    turn.end_tool(&tool, answer.is_ok(), &Turn::text_content(&said));
+    answer.map(|_| turn.say(&said))
 }
 
 fn say_answer(turn: &Turn, method: &str) -> Result<(), Cancelled> {

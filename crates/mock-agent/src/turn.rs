@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// The client cancels the turn.
@@ -258,6 +259,74 @@ impl Turn {
         );
         match self.agent.mailbox.wait_for(&self.session, id) {
             Woken::Answer(answer) => Ok(answer),
+            Woken::Cancelled | Woken::TimedOut => Err(Cancelled),
+        }
+    }
+
+    /// Asks a person by a form; what the client answered.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when the turn is; the form is taken back then.
+    pub fn elicit(&self, schema: &Value) -> Result<Value, Cancelled> {
+        let id = self.agent.peer.request(
+            "elicitation/create",
+            &json!({
+                "mode": "form", "sessionId": self.session, "message": "Please fill this in",
+                "requestedSchema": schema,
+            }),
+        );
+        match self.agent.mailbox.wait_for(&self.session, id) {
+            Woken::Answer(answer) => Ok(answer
+                .get("result")
+                .or_else(|| answer.get("error"))
+                .cloned()
+                .unwrap_or_default()),
+            Woken::Cancelled | Woken::TimedOut => {
+                self.agent
+                    .peer
+                    .notify("$/cancel_request", &json!({ "requestId": id }));
+                Err(Cancelled)
+            }
+        }
+    }
+
+    /// Calls a tool of the first MCP server that the client offered, until `given_up`.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when the turn is; the call is given up then. Inside: what went wrong.
+    pub fn call_tool(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        given_up: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Result<Value, String>, Cancelled> {
+        let Some(server) = self.agent.servers(&self.session).into_iter().next() else {
+            return Ok(Err("the client offers no MCP server".to_owned()));
+        };
+        let id = self.agent.peer.fresh_id();
+        let (agent, session) = (Arc::clone(&self.agent), self.session.clone());
+        let (tool, arguments) = (tool.to_owned(), arguments.clone());
+        thread::spawn(move || {
+            let gone = || {
+                let gone = given_up() || agent.mailbox.is_cancelled(&session);
+                if gone {
+                    // A client that gives up does not wait for what the server says to that.
+                    let reason = "gave up waiting for the answer";
+                    agent.mailbox.answer(id, json!({ "failed": reason }));
+                }
+                gone
+            };
+            let answer = match server.call(&tool, &arguments, gone) {
+                Ok(result) => json!({ "result": result }),
+                Err(reason) => json!({ "failed": reason }),
+            };
+            agent.mailbox.answer(id, answer);
+        });
+        match self.agent.mailbox.wait_for(&self.session, id) {
+            Woken::Answer(answer) => Ok(match answer.get("failed").and_then(Value::as_str) {
+                Some(reason) => Err(reason.to_owned()),
+                None => Ok(answer.get("result").cloned().unwrap_or_default()),
+            }),
             Woken::Cancelled | Woken::TimedOut => Err(Cancelled),
         }
     }

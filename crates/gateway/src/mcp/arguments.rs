@@ -119,7 +119,10 @@ mod tests {
             second(json!({ "text": "b", "free_text": "no" })),
             "questions[1].free_text",
         );
-        assert_eq!(read(None).map_err(|misfit| misfit.place), Err("questions".to_owned()));
+        assert_eq!(
+            read(None).map_err(|misfit| misfit.place),
+            Err("questions".to_owned())
+        );
     }
 
     #[test]
@@ -133,7 +136,10 @@ mod tests {
             panic!("two questions")
         };
         assert_eq!((which.text.as_str(), which.free_text), ("Which?", true));
-        assert_eq!(which.option("A").and_then(|a| a.description.as_deref()), Some("first"));
+        assert_eq!(
+            which.option("A").and_then(|a| a.description.as_deref()),
+            Some("first")
+        );
         assert_eq!((sure.free_text, sure.multi_select), (false, true));
     }
 }
