@@ -2,11 +2,6 @@
 //!
 //! No agent's process is started here; what needs one is shown through a running server.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "a test that counts wrongly should fail"
-)]
-
 #[cfg(test)]
 mod deletion;
 #[cfg(test)]
