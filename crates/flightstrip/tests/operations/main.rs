@@ -10,6 +10,7 @@
 mod backups;
 mod check_up;
 mod commands;
+mod contention;
 mod repairs;
 mod starting;
 #[path = "../scenarios/support.rs"]
