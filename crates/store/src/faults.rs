@@ -6,6 +6,8 @@
 //!
 //! Invariant: a point that nothing is armed for changes nothing.
 
+pub mod halt;
+
 use crate::error::{Result, StoreError};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

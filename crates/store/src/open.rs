@@ -184,6 +184,8 @@ impl Store {
             faults: self.inner.faults.clone(),
             #[cfg(feature = "faults")]
             point: crate::faults::FaultPoint::ReadStatement,
+            #[cfg(feature = "faults")]
+            halting: false,
         }
     }
 

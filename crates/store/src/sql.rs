@@ -212,6 +212,9 @@ pub struct Link {
     pub(crate) faults: crate::faults::Faults,
     #[cfg(feature = "faults")]
     pub(crate) point: crate::faults::FaultPoint,
+    /// This transaction ran the statement that the process is to stop at.
+    #[cfg(feature = "faults")]
+    pub(crate) halting: bool,
 }
 
 macro_rules! bound {
@@ -230,10 +233,15 @@ macro_rules! bound {
 
 impl Link {
     /// Every statement passes here before it reaches the engine.
-    async fn count(&self) -> Result<()> {
+    async fn count(&mut self, statement: &Statement) -> Result<()> {
         self.statements.fetch_add(1, Ordering::Relaxed);
         #[cfg(feature = "faults")]
-        self.faults.pass(self.point).await?;
+        {
+            self.faults.pass(self.point).await?;
+            self.halting |= crate::faults::halt::at_statement(&statement.text).await;
+        }
+        #[cfg(not(feature = "faults"))]
+        let _ = statement; // only tests look at it
         Ok(())
     }
 
@@ -242,7 +250,7 @@ impl Link {
     /// # Errors
     /// Whatever the engine says, as [`crate::error::StoreError`].
     pub async fn execute(&mut self, statement: Statement) -> Result<u64> {
-        self.count().await?;
+        self.count(&statement).await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => bound!(statement.values, text)
@@ -261,7 +269,7 @@ impl Link {
     /// # Errors
     /// Whatever the engine says.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
-        self.count().await?;
+        self.count(&statement).await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => {
@@ -280,7 +288,7 @@ impl Link {
     /// # Errors
     /// Whatever the engine says.
     pub async fn maybe(&mut self, statement: Statement) -> Result<Option<Row>> {
-        self.count().await?;
+        self.count(&statement).await?;
         let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => bound!(statement.values, text)

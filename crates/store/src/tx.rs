@@ -11,6 +11,8 @@
 use crate::error::Result;
 #[cfg(feature = "faults")]
 use crate::faults::FaultPoint;
+#[cfg(feature = "faults")]
+use crate::faults::halt::{self, Moment};
 use crate::open::Store;
 use crate::sql::{Engine, Link, sql};
 use model::clock::Timestamp;
@@ -104,14 +106,20 @@ impl WriteTx {
             self.link.execute(mark.bind(task_id)).await?;
         }
         #[cfg(feature = "faults")]
-        self.link.faults.pass(FaultPoint::BeforeCommit).await?;
+        {
+            self.link.faults.pass(FaultPoint::BeforeCommit).await?;
+            halt::at_commit(self.link.halting, Moment::BeforeCommit).await;
+        }
         match self.link.engine {
             Engine::Sqlite(tx) => tx.commit().await?,
             Engine::Postgres(tx) => tx.commit().await?,
         }
         drop(self.turn);
         #[cfg(feature = "faults")]
-        self.link.faults.pass(FaultPoint::AfterCommit).await?;
+        {
+            self.link.faults.pass(FaultPoint::AfterCommit).await?;
+            halt::at_commit(self.link.halting, Moment::AfterCommit).await;
+        }
         Ok(Committed {
             events: self.events,
             touched: self.touched.into_iter().collect(),

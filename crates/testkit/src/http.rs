@@ -13,6 +13,8 @@ pub struct Answer {
     pub head: String,
     /// Its body as text.
     pub body: String,
+    /// Its body as it came.
+    pub bytes: Vec<u8>,
 }
 
 /// Sends a request with these header lines and reads the answer to its end.
@@ -24,8 +26,9 @@ pub async fn send(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
-    body: &str,
+    body: impl AsRef<[u8]>,
 ) -> Result<Answer> {
+    let body = body.as_ref();
     let mut stream = TcpStream::connect(("127.0.0.1", port))
         .await
         .context("the server is not reached")?;
@@ -40,12 +43,18 @@ pub async fn send(
         request.push_str(&format!("{name}: {value}\r\n"));
     }
     request.push_str(&format!(
-        "Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "Content-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     ));
     stream.write_all(request.as_bytes()).await?;
+    // A server that refuses a body need not read it to its end.
+    let _ = stream.write_all(body).await;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await?;
+    let head_end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    let raw = head_end
+        .and_then(|at| bytes.get(at + 4..))
+        .unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text
         .split_once("\r\n\r\n")
@@ -61,7 +70,13 @@ pub async fn send(
     } else {
         body.to_owned()
     };
-    Ok(Answer { status, head, body })
+    let bytes = raw.to_vec();
+    Ok(Answer {
+        status,
+        head,
+        body,
+        bytes,
+    })
 }
 
 fn dechunk(mut body: &str) -> String {

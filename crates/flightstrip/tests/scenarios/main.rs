@@ -7,11 +7,15 @@
     reason = "indexing a JSON value by a missing name gives null"
 )]
 
+mod attachments;
 mod bad_input;
 mod clearing;
 mod crash;
+mod exact;
 mod flood;
+mod heard;
 mod main_job;
+mod queue;
 mod recovering;
 mod remains;
 mod restart;
@@ -21,3 +25,4 @@ mod stops;
 mod support;
 mod transport;
 mod unrelated_tools;
+mod windows;

@@ -9,7 +9,7 @@ use super::sign_in::Signed;
 use crate::api::Api;
 use crate::refusal::Refusal;
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Extension, Path, Query};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -48,7 +48,12 @@ pub(super) async fn upload(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    match receive(&api, &signed, &of, &headers, body).await {
+    let mut body = body.into_data_stream();
+    let received = receive(&api, &signed, &of, &headers, &mut body).await;
+    if received.is_err() {
+        drain(&mut body).await;
+    }
+    match received {
         Ok(attachment) => (StatusCode::CREATED, Json(Uploaded { attachment })).into_response(),
         Err(refusal) => refused(&refusal),
     }
@@ -59,7 +64,7 @@ async fn receive(
     signed: &Signed,
     of: &UploadOf,
     headers: &HeaderMap,
-    body: Body,
+    body: &mut BodyDataStream,
 ) -> Result<Attachment, Refusal> {
     require(api, signed, Some(&of.task_id), true, "task").await?;
     let text = |name| {
@@ -76,13 +81,23 @@ async fn receive(
         .orchestrator
         .begin_upload(&of.task_id, &of.name, declared)
         .await?;
-    let mut chunks = body.into_data_stream();
     loop {
-        match timeout(bounds::UPLOAD_STALL, chunks.next()).await {
+        match timeout(bounds::UPLOAD_STALL, body.next()).await {
             Ok(Some(Ok(chunk))) => upload.write(&chunk).await?,
             Ok(Some(Err(_))) => return Err(Refusal::bad_request("The file did not come whole.")),
             Ok(None) => return Ok(upload.finish().await?),
             Err(_) => return Err(Refusal::busy("The file stopped coming. Try again.")),
+        }
+    }
+}
+
+/// Reads on for a while: a peer that is still sending when the connection closes does not see why it was refused.
+async fn drain(body: &mut BodyDataStream) {
+    let mut left = bounds::ATTACHMENT_BYTES;
+    while let Ok(Some(Ok(chunk))) = timeout(bounds::UPLOAD_STALL, body.next()).await {
+        match left.checked_sub(chunk.len() as u64) {
+            Some(less) => left = less,
+            None => return,
         }
     }
 }
