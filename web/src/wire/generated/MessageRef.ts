@@ -2,7 +2,7 @@
 import type { SessionId } from "./SessionId";
 
 /**
- * `message.resend`, `message.delete`, `message.get`, `message.queue.remove`
+ * `message.resend`, `message.delete`, `message.get`, `message.queue.remove`, `message.queue.send_now`
  */
 export type MessageRef = { 
 /**

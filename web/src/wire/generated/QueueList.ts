@@ -2,7 +2,7 @@
 import type { Message } from "./Message";
 
 /**
- * `message.queue.list`
+ * `message.queue.list`, `message.queue.reorder`
  */
 export type QueueList = { 
 /**
