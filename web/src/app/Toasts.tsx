@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import { Toast as Radix } from "radix-ui";
 import { change } from "~/store/store";
 import { removeToast, type Toast } from "~/store/ui";
+import { Button } from "~/ui/Button";
 import { store } from "./runtime";
 import { useAppState } from "./use-app-state";
 
@@ -9,6 +10,8 @@ const ICON = { error: CircleAlert, success: CircleCheck, info: Info } as const;
 const TONE = { error: "error", success: "review", info: "work" } as const;
 /** Errors stay long enough to be read to the end. */
 const STAY_MS = { error: 12_000, success: 4_000, info: 5_000 } as const;
+/** One that offers something stays until a person can have taken it. */
+const OFFER_MS = 10_000;
 
 export function Toasts() {
   const toasts = useAppState((state) => state.ui.toasts);
@@ -30,7 +33,7 @@ function ToastView({ toast }: { toast: Toast }) {
   const close = () => change(store, (draft) => removeToast(draft.ui, toast.id));
   return (
     <Radix.Root
-      duration={STAY_MS[toast.tone]}
+      duration={toast.action ? OFFER_MS : STAY_MS[toast.tone]}
       type={toast.tone === "error" ? "foreground" : "background"}
       onOpenChange={(open) => !open && close()}
       data-tone={TONE[toast.tone]}
@@ -45,6 +48,13 @@ function ToastView({ toast }: { toast: Toast }) {
           </Radix.Description>
         )}
       </div>
+      {toast.action && (
+        <Radix.Action asChild altText={toast.action.label}>
+          <Button size="small" onClick={toast.action.run}>
+            {toast.action.label}
+          </Button>
+        </Radix.Action>
+      )}
       <Radix.Close
         aria-label="Close notice"
         className="grid size-7 place-items-center rounded-md text-faint hover:bg-hover"

@@ -1,6 +1,6 @@
 import { failureText } from "~/socket/requests";
 import { change } from "~/store/store";
-import { addToast } from "~/store/ui";
+import { addToast, type ToastAction } from "~/store/ui";
 import { store } from "./runtime";
 
 /** Waits for a command and says so when it failed. Returns whether it was accepted. */
@@ -14,6 +14,11 @@ export async function attempt(whatFailed: string, work: Promise<unknown>): Promi
   }
 }
 
-export function notify(tone: "info" | "success" | "error", title: string, detail?: string): void {
-  change(store, (draft) => addToast(draft.ui, { tone, title, detail }));
+export function notify(
+  tone: "info" | "success" | "error",
+  title: string,
+  detail?: string,
+  action?: ToastAction,
+): void {
+  change(store, (draft) => addToast(draft.ui, { tone, title, detail, action }));
 }

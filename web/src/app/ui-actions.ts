@@ -1,6 +1,9 @@
 /** Changes of what only this page knows: dialogs, panes, theme, the walked row. */
+import { taskPlace } from "~/places/place";
+import { go } from "~/places/use-place";
 import { change } from "~/store/store";
 import type { DialogState, SwitcherView, Theme, UiState } from "~/store/ui";
+import type { Task } from "~/wire/generated/Task";
 import { store } from "./runtime";
 
 export function setUi(part: Partial<UiState>): void {
@@ -28,4 +31,10 @@ export function setTheme(theme: Theme): void {
 /** Puts `j` and `k` on a row; `undefined` ends the walk and lets the list reorder. */
 export function walkTo(taskId: string | undefined): void {
   setUi({ walked: taskId });
+}
+
+/** Opens the session that asks, at its card. */
+export function showRequest(task: Task, sessionId: string, pendingId: string): void {
+  setUi({ wantedRequest: pendingId, switcherOpen: false, walked: undefined });
+  go(taskPlace(task.workspace_id, task.id, sessionId));
 }

@@ -35,12 +35,13 @@ function openWalked(): void {
   setUi({ walked: undefined, switcherOpen: false });
 }
 
-/** Answers the newest request of the selected task with the option that allows it this one time. */
+/** Answers the newest permission of the selected task with the option that allows it this one time. */
 async function allowSelected(): Promise<void> {
   const taskId = selectedTask();
   if (!taskId) return;
   const answered = (async () => {
-    const [request] = await commands.pending(taskId);
+    const requests = await commands.pending(taskId);
+    const request = requests.find(({ type }) => type === "permission_request");
     const option = request && allowOnce(request.options);
     if (!request || !option) return false;
     await commands.answer(request, option.id);

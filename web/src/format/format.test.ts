@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compact, counted } from "./numbers";
+import { bytes, compact, counted } from "./numbers";
 import { measuredAge, shortAge } from "./relative-time";
 import { sentence } from "./sentence";
 
@@ -31,6 +31,16 @@ test.each([
   [2_100_000, "2.1M"],
 ])("%d is %s", (value, text) => {
   expect(compact(value)).toBe(text);
+});
+
+test.each([
+  [0, "0 B"],
+  [1023, "1023 B"],
+  [1024, "1.0 KB"],
+  [4_300, "4.2 KB"],
+  [10 * 1024 * 1024, "10 MB"],
+])("%d bytes are %s", (count, text) => {
+  expect(bytes(count)).toBe(text);
 });
 
 test("counts name their things", () => {

@@ -59,8 +59,8 @@ export function placeAddress(place: Place): string {
   return `${workspace}/t/${encodeURIComponent(place.taskId)}${search}`;
 }
 
-export function taskPlace(workspaceId: string, taskId: string): Place {
-  return { kind: "task", workspaceId, taskId, sessionId: undefined, pane: "chat", file: undefined };
+export function taskPlace(workspaceId: string, taskId: string, sessionId?: string): Place {
+  return { kind: "task", workspaceId, taskId, sessionId, pane: "chat", file: undefined };
 }
 
 function decode(part: string): string {

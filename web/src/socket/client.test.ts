@@ -105,7 +105,11 @@ describe("a connection", () => {
     await arrive();
     client.attend({ taskId: "t1", sessionIds: ["s1"], focusedSession: "s1" });
     socket().answer = undefined;
-    const sending = new Commands(client).send("t1", "s1", "mine", "hi");
+    const sending = new Commands(client).outbox.send("t1", "s1", {
+      id: "mine",
+      content: "hi",
+      files: [],
+    });
     socket().drop();
     client.pageVisible();
     await arrive();

@@ -6,15 +6,15 @@
 import { receiveReport, receiveSession } from "~/store/sessions";
 import { type AppStore, change } from "~/store/store";
 import { receiveTask, removeTask } from "~/store/tasks";
-import { dropSend, receiveMessage, removeMessage, setSend } from "~/store/transcripts";
+import { receiveMessage } from "~/store/transcripts";
 import { receiveRow } from "~/store/workspaces";
 import type { AgentProfile } from "~/wire/generated/AgentProfile";
 import type { AgentProfileFields } from "~/wire/generated/AgentProfileFields";
 import type { BranchList } from "~/wire/generated/BranchList";
+import type { ClarificationAnswer } from "~/wire/generated/ClarificationAnswer";
 import type { GitChangesPage } from "~/wire/generated/GitChangesPage";
 import type { GitDiffFile } from "~/wire/generated/GitDiffFile";
 import type { GitMerged } from "~/wire/generated/GitMerged";
-import type { Message } from "~/wire/generated/Message";
 import type { PendingRequest } from "~/wire/generated/PendingRequest";
 import type { RecoveryAction } from "~/wire/generated/RecoveryAction";
 import type { Repository } from "~/wire/generated/Repository";
@@ -24,8 +24,10 @@ import type { Task } from "~/wire/generated/Task";
 import type { TaskCreate } from "~/wire/generated/TaskCreate";
 import type { TaskUpdate } from "~/wire/generated/TaskUpdate";
 import type { Client } from "./client";
-import { GIT_DETAIL_MS, GIT_WORK_MS, SEND_MS } from "./requests";
-import { sendMessage } from "./send-message";
+import { Outbox } from "./outbox";
+import { QueueCommands } from "./queue-commands";
+import { GIT_DETAIL_MS, GIT_WORK_MS, refusalCode, SEND_MS } from "./requests";
+import { Uploads } from "./uploads";
 
 /** Where a request for Git detail points. The root repository has no name. */
 export interface RepositoryTarget {
@@ -33,11 +35,24 @@ export interface RepositoryTarget {
   repository: string;
 }
 
+/** Names one request of an agent. */
+export interface RequestRef {
+  session_id: string;
+  message_id: string;
+  pending_id: string;
+}
+
 export class Commands {
+  readonly queue: QueueCommands;
+  readonly uploads: Uploads;
+  readonly outbox: Outbox;
   private readonly store: AppStore;
 
   constructor(private readonly client: Client) {
     this.store = client.store;
+    this.queue = new QueueCommands(client);
+    this.uploads = new Uploads(client.store);
+    this.outbox = new Outbox(client, this.uploads);
   }
 
   // Tasks
@@ -150,32 +165,6 @@ export class Commands {
 
   // Messages
 
-  /** Sends a prompt and keeps its fate visible until it is certain (WEB-04). */
-  async send(taskId: string, sessionId: string, id: string, content: string): Promise<void> {
-    this.markSend(sessionId, { id, content, state: "sending", problem: undefined });
-    const payload = { task_id: taskId, session_id: sessionId, client_message_id: id, content };
-    const outcome = await sendMessage(
-      {
-        add: async (prompt) => (await this.client.request("message.add", prompt, SEND_MS)).message,
-        look: (session, message) => this.lookFor(session, message),
-        waitReady: (ms) => this.client.waitReady(ms),
-      },
-      payload,
-    );
-    if (outcome.kind === "unknown") {
-      this.markSend(sessionId, { id, content, state: "unknown", problem: undefined });
-    } else if (outcome.kind === "refused") {
-      this.markSend(sessionId, { id, content, state: "refused", problem: outcome.message });
-    } else {
-      this.stored(sessionId, id, outcome.message);
-    }
-  }
-
-  /** Gives up a prompt that was refused or whose fate is unknown. */
-  forgetSend(sessionId: string, id: string): void {
-    change(this.store, (draft) => dropSend(draft.transcripts, sessionId, id));
-  }
-
   async resend(sessionId: string, messageId: string): Promise<void> {
     const { message } = await this.client.request(
       "message.resend",
@@ -183,11 +172,6 @@ export class Commands {
       SEND_MS,
     );
     change(this.store, (draft) => receiveMessage(draft.transcripts, message));
-  }
-
-  async removeQueued(sessionId: string, messageId: string): Promise<void> {
-    await this.client.request("message.queue.remove", this.messageRef(sessionId, messageId));
-    change(this.store, (draft) => removeMessage(draft.transcripts, sessionId, messageId));
   }
 
   async olderMessages(sessionId: string): Promise<void> {
@@ -198,18 +182,50 @@ export class Commands {
     await this.client.sessions.reload(sessionId);
   }
 
-  // Permissions
+  // Permissions and questions
 
-  async answer(
-    request: { session_id: string; message_id: string; pending_id: string },
-    optionId: string | undefined,
+  /** One of the agent's own options, or none: the request is cancelled. */
+  async answer(request: RequestRef, optionId: string | undefined): Promise<void> {
+    const { session_id, message_id, pending_id } = request;
+    const choice = optionId === undefined ? { cancelled: true } : { option_id: optionId, cancelled: false };
+    await this.decide(session_id, [message_id], () =>
+      this.client.request("permission.respond", { session_id, message_id, pending_id, ...choice }),
+    );
+  }
+
+  /** Answers, or declines, the questions of one bundle, which are the rows `ids`. */
+  async answerQuestions(
+    bundle: RequestRef,
+    ids: readonly string[],
+    answers: ClarificationAnswer[],
+    rejected: boolean,
   ): Promise<void> {
-    await this.client.request("permission.respond", {
-      session_id: request.session_id,
-      message_id: request.message_id,
-      pending_id: request.pending_id,
-      ...(optionId === undefined ? { cancelled: true } : { option_id: optionId, cancelled: false }),
-    });
+    const { session_id, message_id, pending_id } = bundle;
+    const payload = { session_id, message_id, pending_id, answers, rejected };
+    await this.decide(session_id, ids, () => this.client.request("clarification.respond", payload));
+  }
+
+  /** After a conflict the rows are read again: nothing stale is offered twice (PEN-04). */
+  private async decide(
+    sessionId: string,
+    ids: readonly string[],
+    send: () => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await send();
+    } catch (failure) {
+      if (refusalCode(failure) === "CONFLICT") await Promise.all(ids.map((id) => this.reread(sessionId, id)));
+      throw failure;
+    }
+  }
+
+  private async reread(sessionId: string, messageId: string): Promise<void> {
+    try {
+      const { message } = await this.client.request("message.get", this.messageRef(sessionId, messageId));
+      change(this.store, (draft) => receiveMessage(draft.transcripts, message));
+    } catch {
+      // The refusal itself is what the person must hear; the row repairs itself with the next list.
+    }
   }
 
   // Git
@@ -312,23 +328,5 @@ export class Commands {
   private gitTarget(target: RepositoryTarget) {
     const repository = target.repository === "" ? {} : { repository: target.repository };
     return { task_environment_id: target.environmentId, ...repository };
-  }
-
-  private markSend(sessionId: string, send: Parameters<typeof setSend>[2]): void {
-    change(this.store, (draft) => setSend(draft.transcripts, sessionId, send));
-  }
-
-  private stored(sessionId: string, id: string, message: Message | undefined): void {
-    change(this.store, (draft) => {
-      if (message) receiveMessage(draft.transcripts, message);
-      dropSend(draft.transcripts, sessionId, id);
-    });
-  }
-
-  private async lookFor(sessionId: string, messageId: string): Promise<boolean> {
-    const held = () => this.store.getState().transcripts.bySession[sessionId]?.rows[messageId] !== undefined;
-    if (held()) return true;
-    const { messages } = await this.client.request("message.list", { session_id: sessionId });
-    return held() || messages.some((message) => message.id === messageId);
   }
 }

@@ -12,6 +12,7 @@ import type { Frame } from "~/wire/generated/Frame";
 export const REQUEST_MS = 5_000;
 export const GIT_DETAIL_MS = 20_000;
 export const SEND_MS = 10_000;
+export const SEND_WITH_FILES_MS = 30_000;
 /** Making worktrees and merging run Git on whole repositories. */
 export const GIT_WORK_MS = 120_000;
 

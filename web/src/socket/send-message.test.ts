@@ -16,8 +16,9 @@ function port(script: { adds: Array<Message | Error>; looks?: boolean[]; ready?:
   const looks = [...(script.looks ?? [])];
   const adds = [...script.adds];
   const value: SendPort = {
-    add: async (prompt) => {
-      asked.push(`add ${prompt.client_message_id}`);
+    add: async (prompt, deadlineMs) => {
+      const files = prompt.attachments ? ` with ${prompt.attachments.join(" ")} in ${deadlineMs} ms` : "";
+      asked.push(`add ${prompt.client_message_id}${files}`);
       const next = adds.shift();
       if (next instanceof Error || next === undefined) throw next ?? lost();
       return next;
@@ -70,5 +71,12 @@ describe("WEB-04 an uncertain send", () => {
     expect(await sendMessage(never.value, payload)).toEqual({ kind: "refused", message: "Full." });
     const again = port({ adds: [refused("same_id"), aMessage({ id: "mine" })] });
     expect((await sendMessage(again.value, payload)).kind).toBe("stored");
+  });
+
+  test("with files takes longer, and is sent again with the same files", async () => {
+    const { value, asked } = port({ adds: [lost(), aMessage({ id: "mine" })] });
+    await sendMessage(value, { ...payload, attachments: ["a1", "a2"] });
+    const add = "add mine with a1 a2 in 30000 ms";
+    expect(asked).toEqual([add, "list", "wait", add]);
   });
 });

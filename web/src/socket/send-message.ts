@@ -2,12 +2,12 @@
  * Sending a prompt whose fate may be unknown for a while (WEB-04).
  *
  * The row's id is ours, so the prompt can be looked for and sent again without ever being said twice. Order: send;
- * one list; wait for a connection; one retry with the same id; one list; only then "unknown".
+ * one list; wait for a connection; one retry with the same id and the same files; one list; only then "unknown".
  */
 
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAdd } from "~/wire/generated/MessageAdd";
-import { failureText, RequestFailed } from "./requests";
+import { failureText, RequestFailed, SEND_MS, SEND_WITH_FILES_MS } from "./requests";
 
 /** How long the retry waits for a connection. */
 export const RECONNECT_WAIT_MS = 3_000;
@@ -19,7 +19,7 @@ export type SendOutcome =
 
 /** What sending needs of the outside. */
 export interface SendPort {
-  add(payload: MessageAdd): Promise<Message>;
+  add(payload: MessageAdd, deadlineMs: number): Promise<Message>;
   /** Lists the session once and says whether the id is there, or already arrived by notification. */
   look(sessionId: string, messageId: string): Promise<boolean>;
   /** Resolves when there is a ready connection, or when the time is over. */
@@ -45,7 +45,7 @@ export async function sendMessage(
 
 async function attempt(port: SendPort, payload: MessageAdd): Promise<Attempt> {
   try {
-    return { kind: "stored", message: await port.add(payload) };
+    return { kind: "stored", message: await port.add(payload, deadlineOf(payload)) };
   } catch (failure) {
     if (!(failure instanceof RequestFailed) || failure.reason !== "refused") return { kind: "uncertain" };
     if (failure.error?.retry === "same_id") return { kind: "uncertain" };
@@ -59,4 +59,9 @@ async function found(port: SendPort, payload: MessageAdd & { client_message_id: 
   } catch {
     return false;
   }
+}
+
+/** Files are read again when their message is accepted, so its answer may take longer. */
+function deadlineOf(payload: MessageAdd): number {
+  return payload.attachments?.length ? SEND_WITH_FILES_MS : SEND_MS;
 }

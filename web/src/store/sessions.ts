@@ -103,3 +103,8 @@ export function sessionsOfTask(state: SessionsState, taskId: string): Session[] 
     .filter((session) => session.task_id === taskId)
     .sort((a, b) => a.started_at.localeCompare(b.started_at) || a.id.localeCompare(b.id));
 }
+
+/** Whether a session takes no message any more. */
+export function isOver({ state }: Session): boolean {
+  return state === "COMPLETED" || state === "FAILED" || state === "CANCELLED";
+}

@@ -13,6 +13,7 @@ import { initialSignIn, type SignInState } from "./sign-in";
 import { initialTasks, type TasksState } from "./tasks";
 import { initialTranscripts, type TranscriptsState } from "./transcripts";
 import { initialUi, type UiState } from "./ui";
+import { initialUploads, type UploadsState } from "./uploads";
 import { initialWorkspaces, type WorkspacesState } from "./workspaces";
 
 // Freezing walks every received payload deeply, on every frame of a stream; only recipes write here.
@@ -26,6 +27,7 @@ export interface AppState {
   sessions: SessionsState;
   transcripts: TranscriptsState;
   gitStatus: GitStatusState;
+  uploads: UploadsState;
   ui: UiState;
 }
 
@@ -40,6 +42,7 @@ export function createAppStore(ui: Partial<UiState> = {}): AppStore {
     sessions: initialSessions,
     transcripts: initialTranscripts,
     gitStatus: initialGitStatus,
+    uploads: initialUploads,
     ui: { ...initialUi, ...ui },
   }));
 }

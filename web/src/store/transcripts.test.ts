@@ -198,11 +198,15 @@ describe("the newest page", () => {
 });
 
 test("WEB-04 a prompt on its way goes when its row arrives, by whatever way", () => {
-  run((state) => setSend(state, "s1", { id: "mine", content: "hi", state: "sending", problem: undefined }));
+  run((state) =>
+    setSend(state, "s1", { id: "mine", content: "hi", files: [], state: "sending", problem: undefined }),
+  );
   expect(shown().sends).toHaveLength(1);
   receive({ id: "mine", author: "user", content: "hi" });
   expect(shown().sends).toEqual([]);
-  run((state) => setSend(state, "s1", { id: "mine", content: "hi", state: "unknown", problem: undefined }));
+  run((state) =>
+    setSend(state, "s1", { id: "mine", content: "hi", files: [], state: "unknown", problem: undefined }),
+  );
   expect(shown().sends).toEqual([]);
 });
 

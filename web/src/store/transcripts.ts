@@ -8,14 +8,20 @@
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAppended } from "~/wire/generated/MessageAppended";
 import type { RequestStatus } from "~/wire/generated/RequestStatus";
+import { noWishes, type QueueWishes } from "./queue";
 import { emptyRecord } from "./records";
 
 /** A prompt this page sent and has not yet seen stored (WEB-04). */
 export interface Send {
   id: string;
   content: string;
-  /** `unknown` only after the bounded reconciliation; `refused` with the server's words. */
-  state: "sending" | "unknown" | "refused";
+  /** Its files, by the ids they have on this page. */
+  files: readonly string[];
+  /**
+   * `uploading`: its files are on their way and it waits for them. `unknown` only after the bounded reconciliation;
+   * `refused` with the server's words: it has surely not been sent.
+   */
+  state: "uploading" | "sending" | "unknown" | "refused";
   problem: string | undefined;
 }
 
@@ -25,6 +31,7 @@ export interface Transcript {
   order: string[];
   /** Queued prompts by position; they have no `seq` yet. */
   queue: string[];
+  wishes: QueueWishes;
   sends: Send[];
   tombstones: Record<string, true>;
   loading: "none" | "newest" | "older" | "failed";
@@ -48,6 +55,7 @@ function newTranscript(): Transcript {
     rows: emptyRecord(),
     order: [],
     queue: [],
+    wishes: noWishes(),
     sends: [],
     tombstones: emptyRecord(),
     loading: "none",

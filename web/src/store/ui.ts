@@ -19,6 +19,13 @@ export interface Toast {
   tone: "info" | "success" | "error";
   title: string;
   detail: string | undefined;
+  /** What can be done about it at once. */
+  action?: ToastAction | undefined;
+}
+
+export interface ToastAction {
+  label: string;
+  run(): void;
 }
 
 export interface UiState {
@@ -34,6 +41,8 @@ export interface UiState {
   toasts: Toast[];
   /** The row that `j` and `k` are on; while one is set the list does not reorder. */
   walked: string | undefined;
+  /** The request whose card comes into view as soon as its conversation is there. */
+  wantedRequest: string | undefined;
 }
 
 export const initialUi: UiState = {
@@ -48,6 +57,7 @@ export const initialUi: UiState = {
   dialog: undefined,
   toasts: [],
   walked: undefined,
+  wantedRequest: undefined,
 };
 
 /** Old notices make room: a person reads the newest. */

@@ -5,7 +5,6 @@ import { Markdown } from "./Markdown";
 import { permissionOf, planOf, toolCallOf } from "./message-metadata";
 import { PermissionCard } from "./PermissionCard";
 import { PlanView } from "./PlanView";
-import { QuestionCard } from "./QuestionCard";
 import { StatusNote } from "./StatusNote";
 import { ThoughtView } from "./ThoughtView";
 import { ToolCard } from "./ToolCard";
@@ -30,8 +29,6 @@ export const MessageView = memo(function MessageView({ message, latest }: Messag
   switch (message.type) {
     case "thought":
       return <ThoughtView message={message} live={latest && message.streaming === true} />;
-    case "clarification_request":
-      return <QuestionCard message={message} />;
     case "status":
       return <StatusNote message={message} />;
     case "error":

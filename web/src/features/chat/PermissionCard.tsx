@@ -1,6 +1,4 @@
 import { Ban, Check, ShieldCheck, ShieldQuestionMark, ShieldX, X } from "lucide-react";
-import { useState } from "react";
-import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useNow } from "~/app/use-now";
 import { fullTime, waitingAge } from "~/format/relative-time";
@@ -12,6 +10,8 @@ import type { PermissionRequest } from "~/wire/generated/PermissionRequest";
 import { EditView } from "./EditView";
 import { isOpenRequest } from "./message-metadata";
 import { optionsByKind } from "./option-order";
+import { RefusalNote } from "./RefusalNote";
+import { type Decision, useDecision } from "./use-decision";
 import { useOptionKeys } from "./use-option-keys";
 
 interface PermissionCardProps {
@@ -21,36 +21,40 @@ interface PermissionCardProps {
 
 /** What the agent wants to do and the agent's own options. Impossible to miss while open, quiet afterwards. */
 export function PermissionCard({ message, permission }: PermissionCardProps) {
-  return isOpenRequest(message) ? (
-    <OpenPermission message={message} permission={permission} />
+  const decision = useDecision();
+  // An answer that came too late means that there is nothing to choose here any more, whatever the row still says.
+  const open = isOpenRequest(message) && decision.refusal?.kind !== "late";
+  return open ? (
+    <OpenPermission message={message} permission={permission} decision={decision} />
   ) : (
-    <SettledPermission message={message} permission={permission} />
+    <div>
+      <SettledPermission message={message} permission={permission} />
+      <RefusalNote refusal={decision.refusal} settled />
+    </div>
   );
 }
 
-function OpenPermission({ message, permission }: PermissionCardProps) {
-  const [sent, setSent] = useState<string>();
+function OpenPermission({ message, permission, decision }: PermissionCardProps & { decision: Decision }) {
+  const { sent } = decision;
   const now = useNow();
   const options = optionsByKind(permission.options);
-  const choose = async (option: PermissionOption | undefined) => {
-    if (!message.pending_id || sent !== undefined) return;
-    setSent(option?.id ?? "");
-    const request = {
-      session_id: message.session_id,
-      message_id: message.id,
-      pending_id: message.pending_id,
-    };
-    const accepted = await attempt("The answer did not count", commands.answer(request, option?.id));
-    if (!accepted) setSent(undefined);
+  const choose = (option: PermissionOption | undefined) => {
+    const { session_id, id: message_id, pending_id } = message;
+    if (!pending_id) return;
+    const request = { session_id, message_id, pending_id };
+    void decision.decide(option?.id ?? "", () => commands.answer(request, option?.id));
   };
-  useOptionKeys(message.id, (index) => {
-    const option = options[index];
-    if (option) void choose(option);
+  const active = useOptionKeys(message.id, {
+    choose: (index) => {
+      const option = options[index];
+      if (option) choose(option);
+    },
   });
   return (
     <section
       aria-label={`Permission: ${permission.tool_call.title}`}
       data-tone="ask"
+      data-card={message.id}
       className="rounded-2xl border border-tone/55 bg-tone-soft p-4 shadow-[0_0_0_4px_color-mix(in_srgb,var(--tone)_10%,transparent)]"
     >
       <p role="alert" className="sr-only">
@@ -73,19 +77,20 @@ function OpenPermission({ message, permission }: PermissionCardProps) {
             look={option.kind === "allow_once" ? "strong" : "plain"}
             busy={sent === option.id}
             disabled={sent !== undefined}
-            onClick={() => void choose(option)}
+            onClick={() => choose(option)}
             className="max-sm:flex-1"
           >
             {option.name}
-            <Kbd className="border-current text-inherit opacity-60">{index + 1}</Kbd>
+            {active && index < 9 && <Kbd className="border-current text-inherit opacity-60">{index + 1}</Kbd>}
           </Button>
         ))}
         {options.length === 0 && (
-          <Button busy={sent !== undefined} onClick={() => void choose(undefined)}>
+          <Button busy={sent !== undefined} onClick={() => choose(undefined)}>
             Cancel the request
           </Button>
         )}
       </div>
+      <RefusalNote refusal={decision.refusal} settled={false} />
     </section>
   );
 }
@@ -119,7 +124,7 @@ const OUTCOME = {
 } as const;
 
 function SettledPermission({ message, permission }: PermissionCardProps) {
-  const [Icon, word, look] = OUTCOME[message.status as keyof typeof OUTCOME] ?? OUTCOME.cancelled;
+  const [Icon, word, look] = OUTCOME[message.status as keyof typeof OUTCOME] ?? OUTCOME.expired;
   const chosen = permission.options.find((option) => option.id === permission.chosen_option_id);
   return (
     <section
@@ -129,7 +134,9 @@ function SettledPermission({ message, permission }: PermissionCardProps) {
       <Icon size={15} className={look} />
       <span className="shrink-0 font-medium">{chosen?.name ?? word}</span>
       <span className="min-w-0 flex-1 truncate text-muted">{permission.tool_call.title}</span>
-      {message.delivered === false && <span className="text-error text-xs">not delivered</span>}
+      {message.delivered === false && (
+        <span className="shrink-0 text-error text-xs">the agent did not get this</span>
+      )}
       {chosen && <span className="shrink-0 text-faint text-xs">{word.toLowerCase()}</span>}
     </section>
   );

@@ -2,13 +2,15 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, MessageSquare } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { commands } from "~/app/runtime";
+import { setUi } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
 import { Button } from "~/ui/Button";
 import { EmptyState } from "~/ui/EmptyState";
 import { Skeleton } from "~/ui/Skeleton";
 import type { Session } from "~/wire/generated/Session";
+import { ClarificationCard } from "./ClarificationCard";
 import { MessageView } from "./MessageView";
-import { transcriptItems } from "./transcript-items";
+import { type TranscriptItem, transcriptItems } from "./transcript-items";
 import { PendingSend } from "./UserMessage";
 import { WorkingLine } from "./WorkingLine";
 
@@ -41,6 +43,23 @@ export function Transcript({ session }: { session: Session }) {
   useEffect(() => {
     if (filled) virtualizer.scrollToEnd();
   }, [filled, virtualizer]);
+
+  // A card that was asked for elsewhere comes into view once, and gets the focus for its keys.
+  const wanted = useAppState((state) => state.ui.wantedRequest);
+  const wantedAt =
+    wanted === undefined
+      ? -1
+      : items.findIndex((item) => item.kind === "questions" && item.pendingId === wanted);
+  useEffect(() => {
+    if (wantedAt < 0 || wanted === undefined) return;
+    setUi({ wantedRequest: undefined });
+    virtualizer.scrollToIndex(wantedAt, { align: "center" });
+    const focusCard = () =>
+      scroller.current
+        ?.querySelector<HTMLElement>(`[data-card="${CSS.escape(wanted)}"] :is(input, textarea)`)
+        ?.focus({ preventScroll: true });
+    requestAnimationFrame(() => requestAnimationFrame(focusCard));
+  }, [wantedAt, wanted, virtualizer]);
 
   // Rows are measured after they are drawn, so where the end is may change without a scroll.
   const lookWhere = () => {
@@ -92,11 +111,7 @@ export function Transcript({ session }: { session: Session }) {
                 className={`absolute inset-x-0 top-0 ${item.kind === "message" && item.tight ? "pt-1.5" : "pt-4"}`}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                {item.kind === "message" ? (
-                  <MessageView message={item.message} latest={index === items.length - 1} />
-                ) : (
-                  <PendingSend send={item.send} taskId={session.task_id} sessionId={session.id} />
-                )}
+                <Item item={item} session={session} latest={index === items.length - 1} />
               </div>
             );
           })}
@@ -114,6 +129,15 @@ export function Transcript({ session }: { session: Session }) {
       )}
     </div>
   );
+}
+
+function Item({ item, session, latest }: { item: TranscriptItem; session: Session; latest: boolean }) {
+  if (item.kind === "message") return <MessageView message={item.message} latest={latest} />;
+  if (item.kind === "send") {
+    return <PendingSend send={item.send} taskId={session.task_id} sessionId={session.id} />;
+  }
+  const { pendingId, rows, overtaken } = item;
+  return <ClarificationCard session={session} pendingId={pendingId} rows={rows} overtaken={overtaken} />;
 }
 
 function NotLoaded({ sessionId, failed }: { sessionId: string; failed: boolean }) {

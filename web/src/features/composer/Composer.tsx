@@ -1,16 +1,21 @@
 import { ArrowUp, Square } from "lucide-react";
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useAppState } from "~/app/use-app-state";
 import { useLayout } from "~/app/use-layout";
+import { isOver } from "~/store/sessions";
+import type { UploadsState } from "~/store/uploads";
 import { IconButton } from "~/ui/IconButton";
 import type { AgentCommandInfo } from "~/wire/generated/AgentCommandInfo";
 import type { Session } from "~/wire/generated/Session";
 import { AgentSelectors } from "./AgentSelectors";
+import { AttachButton } from "./AttachButton";
+import { AttachmentChips } from "./AttachmentChips";
+import { addFiles } from "./add-files";
 import { CommandList } from "./CommandList";
 import { commandMatches } from "./command-matches";
-import { keepDraft, readDraft } from "./drafts";
+import { keepDraft, readDraft, showField } from "./drafts";
 import { QueueList } from "./QueueList";
 import { UsageFigure } from "./UsageFigure";
 
@@ -25,8 +30,10 @@ export function Composer({ session }: { session: Session }) {
   const layout = useLayout();
   const known = useAppState((state) => state.sessions.reports[session.id]?.commands ?? NO_COMMANDS);
   const matches = commandMatches(text, known);
+  const files = useAppState((state) => usableFiles(state.uploads, session.id));
+  const nothing = text.trim() === "" && files === 0;
   const busy = session.state === "RUNNING" || session.state === "STARTING";
-  const over = session.state === "COMPLETED" || session.state === "FAILED" || session.state === "CANCELLED";
+  const over = isOver(session);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text.
   useLayoutEffect(() => {
@@ -36,6 +43,13 @@ export function Composer({ session }: { session: Session }) {
     element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
   }, [text]);
 
+  useEffect(() => showField(session.id, setText), [session.id]);
+  useEffect(() => commands.uploads.restore(session.id), [session.id]);
+  const loaded = useAppState((state) => state.transcripts.bySession[session.id]?.loaded === true);
+  useEffect(() => {
+    if (loaded) commands.outbox.restore(session.id);
+  }, [loaded, session.id]);
+
   const write = (next: string) => {
     setText(next);
     setMarked(0);
@@ -43,9 +57,10 @@ export function Composer({ session }: { session: Session }) {
   };
   const send = () => {
     const content = text.trim();
-    if (content === "" || over) return;
+    if (nothing || over) return;
     write("");
-    void commands.send(session.task_id, session.id, crypto.randomUUID(), content);
+    const files = commands.uploads.take(session.id);
+    void commands.outbox.send(session.task_id, session.id, { id: crypto.randomUUID(), content, files });
   };
   const complete = (command: AgentCommandInfo) => {
     write(`/${command.name} `);
@@ -66,6 +81,13 @@ export function Composer({ session }: { session: Session }) {
       send();
     } else if (event.key === "Escape") field.current?.blur();
   };
+  const paste = (event: ClipboardEvent) => {
+    const { files, types } = event.clipboardData;
+    // Copied text brings a picture of itself from some programs; the text is what was meant.
+    if (files.length === 0 || types.includes("text/plain")) return;
+    event.preventDefault();
+    addFiles(session, [...files]);
+  };
   const stop = () => void attempt("The agent was not stopped", commands.cancelTurn(session.id));
 
   return (
@@ -74,6 +96,7 @@ export function Composer({ session }: { session: Session }) {
         <QueueList sessionId={session.id} />
         {matches.length > 0 && <CommandList matches={matches} marked={marked} onPick={complete} />}
         <div className="rounded-2xl bg-surface shadow-strip transition-shadow focus-within:shadow-[0_0_0_1.5px_var(--accent),0_6px_20px_rgb(16_24_40/0.08)] dark:bg-raised">
+          <AttachmentChips sessionId={session.id} />
           <textarea
             ref={field}
             value={text}
@@ -83,9 +106,11 @@ export function Composer({ session }: { session: Session }) {
             placeholder={placeholder(busy, over)}
             onChange={(event) => write(event.target.value)}
             onKeyDown={pressKey}
+            onPaste={paste}
             className="block max-h-65 w-full resize-none bg-transparent px-4 pt-3 pb-1.5 leading-relaxed outline-none"
           />
           <div className="flex items-center gap-0.5 p-1.5 pt-0.5">
+            <AttachButton disabled={over} onFiles={(chosen) => addFiles(session, chosen)} />
             <AgentSelectors sessionId={session.id} />
             <span className="ml-auto flex items-center gap-1.5">
               <UsageFigure sessionId={session.id} />
@@ -100,7 +125,7 @@ export function Composer({ session }: { session: Session }) {
               )}
               <IconButton
                 label={busy ? "Queue message" : "Send message"}
-                disabled={text.trim() === "" || over}
+                disabled={nothing || over}
                 onClick={send}
                 className="bg-accent text-on-accent hover:bg-accent hover:text-on-accent hover:brightness-110"
               >
@@ -112,6 +137,10 @@ export function Composer({ session }: { session: Session }) {
       </div>
     </div>
   );
+}
+
+function usableFiles({ fields, byId }: UploadsState, sessionId: string): number {
+  return (fields[sessionId] ?? []).filter((id) => byId[id]?.state !== "unfit").length;
 }
 
 function placeholder(busy: boolean, over: boolean): string {

@@ -1,52 +1,87 @@
-import { CornerDownRight, Send, X } from "lucide-react";
-import { attempt } from "~/app/attempt";
+import { useMemo, useRef, useState } from "react";
+import { attempt, notify } from "~/app/attempt";
 import { commands } from "~/app/runtime";
-import { useAppSelection, useAppState } from "~/app/use-app-state";
-import { Button } from "~/ui/Button";
-import { IconButton } from "~/ui/IconButton";
+import { useAppState } from "~/app/use-app-state";
+import { moved, noWishes, type QueuedPrompt, queuedPrompts } from "~/store/queue";
+import type { Message } from "~/wire/generated/Message";
+import { addToDraft } from "./drafts";
+import { QueuedRow } from "./QueuedRow";
+import { useDragOrder } from "./use-drag-order";
+
+const NOTHING: readonly string[] = [];
+const NO_ROWS: Record<string, Message> = {};
+const NO_WISHES = noWishes();
 
 /** Prompts that wait for the agent, in the order they will be sent. */
 export function QueueList({ sessionId }: { sessionId: string }) {
-  const queued = useAppSelection((state) => {
-    const transcript = state.transcripts.bySession[sessionId];
-    return (transcript?.queue ?? []).map((id) => transcript?.rows[id]).filter((row) => row !== undefined);
-  });
+  const queued = useQueue(sessionId);
+  const [said, setSaid] = useState("");
+  const list = useRef<HTMLOListElement>(null);
   // After a crash or a failed start the queue waits for a person; sending one of it starts it.
   const waits = useAppState((state) => {
     const session = state.sessions.byId[sessionId];
     return session !== undefined && session.state !== "RUNNING" && session.state !== "STARTING";
   });
+  const ids = queued.map(({ message }) => message.id);
+  const move = (id: string, to: number) => {
+    const order = moved(ids, id, to);
+    if (order.every((other, index) => other === ids[index])) return;
+    setSaid(`Moved to place ${order.indexOf(id) + 1} of ${order.length}.`);
+    void attempt("The order did not change", commands.queue.reorder(sessionId, order));
+  };
+  const drag = useDragOrder(list, ids, move);
+  const remove = async ({ message, text }: QueuedPrompt) => {
+    if (!(await attempt("The message was not removed", commands.queue.remove(sessionId, message.id)))) return;
+    // What was removed keeps its identity for ever, so it comes back as words for a new message.
+    const back = { label: "Put text in the field", run: () => addToDraft(sessionId, text) };
+    notify(
+      "info",
+      "Taken out of the queue",
+      "It will not be sent.",
+      message.content_truncated ? undefined : back,
+    );
+  };
+  const shown = drag.preview
+    ? drag.preview.flatMap((id) => queued.filter(({ message }) => message.id === id))
+    : queued;
   if (queued.length === 0) return null;
   return (
-    <ol
-      aria-label="Queued messages"
-      className="mx-3 mb-[-1px] rounded-t-xl border border-line border-b-0 bg-sunken px-1.5 py-1"
-    >
-      {queued.map((message) => (
-        <li key={message.id} className="flex items-center gap-2 pl-2 text-[13px] text-muted">
-          <CornerDownRight size={13} className="text-faint" />
-          <span className="min-w-0 flex-1 truncate">{message.content}</span>
-          {waits || message.disposition === "undelivered" ? (
-            <Button
-              size="small"
-              onClick={() => void attempt("The message was not sent", commands.resend(sessionId, message.id))}
-            >
-              <Send size={13} /> Send
-            </Button>
-          ) : (
-            <span className="text-faint text-xs">queued</span>
-          )}
-          <IconButton
-            label="Remove from queue"
-            className="size-7"
-            onClick={() =>
-              void attempt("The message was not removed", commands.removeQueued(sessionId, message.id))
-            }
-          >
-            <X size={14} />
-          </IconButton>
-        </li>
-      ))}
-    </ol>
+    <div className="mx-3 mb-[-1px] rounded-t-xl border border-line border-b-0 bg-sunken px-1 py-1 max-sm:mx-1.5">
+      <p role="status" className="sr-only">
+        {said}
+      </p>
+      {waits && (
+        <p className="px-2.5 pt-1 pb-0.5 text-muted text-xs">
+          The queue waits for you: sending one of these starts it.
+        </p>
+      )}
+      <ol
+        ref={list}
+        aria-label="Queued messages"
+        className="max-h-[38dvh] overflow-y-auto overscroll-contain"
+      >
+        {shown.map((prompt, index) => (
+          <QueuedRow
+            key={prompt.message.id}
+            prompt={prompt}
+            sessionId={sessionId}
+            waits={waits}
+            place={index}
+            count={shown.length}
+            dragged={drag.dragged === prompt.message.id}
+            onGrip={(event) => drag.begin(event, prompt.message.id)}
+            onMove={(to) => move(prompt.message.id, to)}
+            onRemove={() => void remove(prompt)}
+          />
+        ))}
+      </ol>
+    </div>
   );
+}
+
+function useQueue(sessionId: string): QueuedPrompt[] {
+  const queue = useAppState((state) => state.transcripts.bySession[sessionId]?.queue ?? NOTHING);
+  const wishes = useAppState((state) => state.transcripts.bySession[sessionId]?.wishes ?? NO_WISHES);
+  const rows = useAppState((state) => state.transcripts.bySession[sessionId]?.rows ?? NO_ROWS);
+  return useMemo(() => queuedPrompts(queue, rows, wishes), [queue, rows, wishes]);
 }

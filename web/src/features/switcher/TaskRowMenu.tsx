@@ -47,7 +47,7 @@ export function TaskRowMenu({ point, onClose }: { point: MenuPoint; onClose(): v
       <MenuHeading>
         <span className="block truncate">{task.title}</span>
       </MenuHeading>
-      {asks && <PendingAnswers taskId={task.id} />}
+      {asks && <PendingAnswers task={task} />}
       {row.error && <ErrorActions task={task} error={row.error} />}
       <MenuItem
         icon={<PenLine size={15} />}

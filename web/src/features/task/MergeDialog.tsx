@@ -26,7 +26,8 @@ export function MergeDialog({ taskId }: { taskId: string }) {
   if (!task) return null;
   const ask = (prompt: string) => {
     if (!shown) return;
-    void commands.send(taskId, shown.id, crypto.randomUUID(), prompt);
+    const message = { id: crypto.randomUUID(), content: prompt, files: [] };
+    void commands.outbox.send(taskId, shown.id, message);
     closeDialog();
   };
   return (

@@ -4,9 +4,12 @@ import { useAppState } from "~/app/use-app-state";
 import { useLayout } from "~/app/use-layout";
 import { ChangesPane } from "~/features/changes/ChangesPane";
 import { Transcript } from "~/features/chat/Transcript";
+import { addFiles } from "~/features/composer/add-files";
 import { Composer } from "~/features/composer/Composer";
+import { DropArea } from "~/features/composer/DropArea";
 import type { Place } from "~/places/place";
 import { go } from "~/places/use-place";
+import { isOver } from "~/store/sessions";
 import { summaryOf, taskOf } from "~/store/tasks";
 import { Button } from "~/ui/Button";
 import { EmptyState } from "~/ui/EmptyState";
@@ -82,11 +85,11 @@ function WideTask({ task, place, all, shown }: WideTaskProps) {
 function Chat({ task, session }: { task: Task; session: Session | undefined }) {
   if (!session) return <NoSession task={task} />;
   return (
-    <>
+    <DropArea disabled={isOver(session)} onFiles={(files) => addFiles(session, files)}>
       <Transcript key={session.id} session={session} />
       <SessionError task={task} session={session} />
       <Composer key={`composer ${session.id}`} session={session} />
-    </>
+    </DropArea>
   );
 }
 

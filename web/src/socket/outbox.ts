@@ -1,0 +1,176 @@
+/**
+ * Prompts of this page from the moment a person sends them to the moment their fate is certain (WEB-04).
+ *
+ * One with files waits for them, and a later one of the same session waits behind it, so that they are said in the
+ * order in which they were written. Each is kept by the browser until it is stored, so that a reload loses none.
+ */
+import { type AppStore, change } from "~/store/store";
+import { dropSend, receiveMessage, type Send, setSend } from "~/store/transcripts";
+import { uploadsOf } from "~/store/uploads";
+import type { Attachment } from "~/wire/generated/Attachment";
+import type { Message } from "~/wire/generated/Message";
+import type { MessageAdd } from "~/wire/generated/MessageAdd";
+import { forgetKeptSend, keepSend, readOutbox } from "./kept-files";
+import { failureText } from "./requests";
+import { sendMessage } from "./send-message";
+import type { Uploads } from "./uploads";
+
+/** What the outbox needs of the client. */
+export interface OutboxPort {
+  readonly store: AppStore;
+  request(action: "message.add", payload: MessageAdd, ms: number): Promise<{ message: Message }>;
+  request(action: "message.list", payload: { session_id: string }): Promise<{ messages: Message[] }>;
+  waitReady(ms: number): Promise<boolean>;
+}
+
+type Prompt = Pick<Send, "id" | "content" | "files">;
+
+export class Outbox {
+  private readonly store: AppStore;
+  /** What a session's next prompt waits behind: the files of those before it. */
+  private readonly lines = new Map<string, Promise<void>>();
+  private readonly restored = new Set<string>();
+
+  constructor(
+    private readonly port: OutboxPort,
+    private readonly uploads: Uploads,
+  ) {
+    this.store = port.store;
+  }
+
+  /** Sends a prompt, or tries one again: with the same id, and with the same files under the same ids. */
+  async send(taskId: string, sessionId: string, prompt: Prompt): Promise<void> {
+    const waits = this.lines.get(sessionId);
+    let attachments: Attachment[] = [];
+    if (waits || prompt.files.length > 0) {
+      this.mark(sessionId, prompt, "uploading");
+      this.keep(sessionId, prompt, true);
+      const files = this.filesAfter(waits, sessionId, prompt);
+      this.line(
+        sessionId,
+        files.then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
+      try {
+        attachments = await files;
+        if (!this.waits(sessionId, prompt)) return;
+      } catch (failure) {
+        if (!this.waits(sessionId, prompt)) return;
+        this.mark(sessionId, prompt, "refused", failureText(failure));
+        return;
+      }
+    }
+    await this.sendNow(taskId, sessionId, prompt, attachments);
+  }
+
+  /** Gives up a prompt that was refused or whose fate is unknown. Its files go where `keepFiles` says. */
+  forget(sessionId: string, prompt: Prompt, keepFiles = false): void {
+    change(this.store, (draft) => dropSend(draft.transcripts, sessionId, prompt.id));
+    forgetKeptSend(sessionId, prompt.id);
+    if (keepFiles) this.uploads.putBack(sessionId, prompt.files);
+    else for (const id of prompt.files) this.uploads.remove(sessionId, id);
+  }
+
+  /**
+   * Brings back what was on its way when the page was left, once the conversation is loaded: what is not in it is
+   * shown as unknown, and trying it again is safe. Nothing is sent without the person.
+   */
+  restore(sessionId: string): void {
+    if (this.restored.has(sessionId)) return;
+    this.restored.add(sessionId);
+    const transcript = this.store.getState().transcripts.bySession[sessionId];
+    for (const { id, content, attachments, incomplete } of readOutbox(sessionId)) {
+      if (transcript?.rows[id]) forgetKeptSend(sessionId, id);
+      else if (!transcript?.sends.some((send) => send.id === id)) {
+        const files = this.uploads.adopt(attachments);
+        const problem = "The page was left before this was sent.";
+        if (incomplete) this.mark(sessionId, { id, content, files }, "refused", problem);
+        else this.mark(sessionId, { id, content, files }, "unknown");
+      }
+    }
+  }
+
+  private async filesAfter(
+    waits: Promise<void> | undefined,
+    sessionId: string,
+    { files }: Prompt,
+  ): Promise<Attachment[]> {
+    const ready = this.uploads.ready(sessionId, files);
+    // Whoever waits behind another is told of its own failure only when its turn comes.
+    ready.catch(() => undefined);
+    await waits;
+    return ready;
+  }
+
+  /** The person has not taken it back while its files were on their way. */
+  private waits(sessionId: string, { id }: Prompt): boolean {
+    const sends = this.store.getState().transcripts.bySession[sessionId]?.sends ?? [];
+    return sends.some((send) => send.id === id);
+  }
+
+  private line(sessionId: string, files: Promise<void>): void {
+    this.lines.set(sessionId, files);
+    void files.then(() => {
+      if (this.lines.get(sessionId) === files) this.lines.delete(sessionId);
+    });
+  }
+
+  private async sendNow(
+    taskId: string,
+    sessionId: string,
+    prompt: Prompt,
+    attachments: readonly Attachment[],
+  ): Promise<void> {
+    this.mark(sessionId, prompt, "sending");
+    this.keep(sessionId, prompt, false);
+    const ids = attachments.map(({ id }) => id);
+    const outcome = await sendMessage(
+      {
+        add: async (payload, ms) => (await this.port.request("message.add", payload, ms)).message,
+        look: (session, message) => this.lookFor(session, message),
+        waitReady: (ms) => this.port.waitReady(ms),
+      },
+      {
+        task_id: taskId,
+        session_id: sessionId,
+        client_message_id: prompt.id,
+        content: prompt.content,
+        ...(ids.length === 0 ? {} : { attachments: ids }),
+      },
+    );
+    if (outcome.kind === "unknown") this.mark(sessionId, prompt, "unknown");
+    else if (outcome.kind === "refused") this.mark(sessionId, prompt, "refused", outcome.message);
+    else this.stored(sessionId, prompt, outcome.message);
+  }
+
+  private mark(sessionId: string, prompt: Prompt, state: Send["state"], problem?: string): void {
+    const { id, content, files } = prompt;
+    change(this.store, (draft) =>
+      setSend(draft.transcripts, sessionId, { id, content, files, state, problem }),
+    );
+  }
+
+  private keep(sessionId: string, { id, content, files }: Prompt, incomplete: boolean): void {
+    const uploads = uploadsOf(this.store.getState().uploads, files);
+    const attachments = uploads.map((upload) => upload.attachment).filter((held) => held !== undefined);
+    keepSend(sessionId, { id, content, attachments, incomplete });
+  }
+
+  private stored(sessionId: string, prompt: Prompt, message: Message | undefined): void {
+    change(this.store, (draft) => {
+      if (message) receiveMessage(draft.transcripts, message);
+      dropSend(draft.transcripts, sessionId, prompt.id);
+    });
+    forgetKeptSend(sessionId, prompt.id);
+    this.uploads.forget(prompt.files);
+  }
+
+  private async lookFor(sessionId: string, messageId: string): Promise<boolean> {
+    const held = () => this.store.getState().transcripts.bySession[sessionId]?.rows[messageId] !== undefined;
+    if (held()) return true;
+    const { messages } = await this.port.request("message.list", { session_id: sessionId });
+    return held() || messages.some((message) => message.id === messageId);
+  }
+}
