@@ -15,7 +15,7 @@ pub fn of(options: &Options) -> Value {
         "agentInfo": { "name": "flightstrip-demo", "title": "Demo agent", "version": env!("CARGO_PKG_VERSION") },
         "agentCapabilities": {
             "loadSession": options.keeps_sessions(),
-            "promptCapabilities": { "image": true, "embeddedContext": true },
+            "promptCapabilities": { "image": !options.text_only, "embeddedContext": !options.text_only },
             "mcpCapabilities": { "http": !options.no_mcp_http, "sse": false },
             "sessionCapabilities": abilities,
         },

@@ -17,6 +17,8 @@ pub struct Options {
     pub no_load: bool,
     /// Do not offer `session/resume`.
     pub no_resume: bool,
+    /// Take nothing in a prompt but text and links.
+    pub text_only: bool,
     /// Do not offer MCP over HTTP: servers are then programs.
     pub no_mcp_http: bool,
     /// Where sessions are kept; none: they are forgotten.
@@ -54,6 +56,7 @@ impl Options {
                 "--noise" => options.noise = true,
                 "--no-load" => options.no_load = true,
                 "--no-resume" => options.no_resume = true,
+                "--text-only" => options.text_only = true,
                 "--no-mcp-http" => options.no_mcp_http = true,
                 "--exit-at-once" => {
                     let code = args.next().and_then(|code| code.parse().ok());
