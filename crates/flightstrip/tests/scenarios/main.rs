@@ -7,14 +7,18 @@
     reason = "indexing a JSON value by a missing name gives null"
 )]
 
+mod agent_secrets;
+mod asking;
 mod attachments;
 mod bad_input;
 mod clearing;
 mod crash;
+mod detached;
 mod exact;
 mod flood;
 mod heard;
 mod main_job;
+mod questions;
 mod queue;
 mod recovering;
 mod remains;
