@@ -1,0 +1,426 @@
+//! The machine in every order: all interleavings, up to a depth, of two prompts, three permissions, one bundle of
+//! questions, stops, exits, restarts at every moment and subagents; and long random walks beyond that depth.
+//!
+//! `FLIGHTSTRIP_TURN_DEPTH` explores deeper than the default.
+
+use super::facts::{Facts, TurnFact};
+use super::input::{Input, Refusal};
+use super::world::{Event, World, bundle, permission, prompt};
+use super::{change::Plan, decide};
+use crate::message::{Disposition, RequestStatus};
+use crate::session::{Activity, SessionState};
+use crate::task::TaskState;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+/// What is wrong with this world, having come from `before`.
+fn wrong(before: &World, now: &World) -> Result<(), String> {
+    prompts(now)?;
+    turns(before, now)?;
+    permissions(before, now)?;
+    questions(before, now)?;
+    states(now)?;
+    refusals(now)
+}
+
+fn holds(what: &str, holds: bool) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// API-06: every accepted prompt is in one place that says what became of it, and is written once per send at most.
+fn prompts(now: &World) -> Result<(), String> {
+    for (index, sent) in now.sent.iter().enumerate() {
+        let id = prompt(index);
+        holds(
+            "a prompt is written more often than it was sent",
+            sent.written <= sent.asked,
+        )?;
+        if sent.asked == 0 || sent.gone {
+            continue;
+        }
+        let queued = now
+            .facts
+            .queue
+            .iter()
+            .filter(|queued| **queued == id)
+            .count();
+        let placed = now
+            .facts
+            .prompts
+            .iter()
+            .filter(|placed| placed.id == id)
+            .count();
+        holds("a prompt is not in exactly one place", queued + placed == 1)?;
+        match now.facts.disposition(&id) {
+            None => return Err("an accepted prompt is lost".to_owned()),
+            Some(Disposition::Queued | Disposition::Undelivered) => holds(
+                "a prompt that was written is offered as if it had not been",
+                !sent.written_since,
+            )?,
+            Some(Disposition::Sending) => {
+                let reserved = now.facts.reserved().map(|turn| &turn.id);
+                let its = now.facts.prompts.iter().find(|placed| placed.id == id);
+                let under_way = its.map(|placed| &placed.turn) == reserved;
+                holds(
+                    "a prompt is sending and nobody sends it",
+                    under_way && !sent.written_since,
+                )?;
+            }
+            Some(Disposition::Dispatched | Disposition::Uncertain) => {}
+        }
+    }
+    let stands = now.facts.open().is_none() && !now.facts.queue.is_empty();
+    holds(
+        "the queue stands still and nobody knows",
+        !stands || now.waits_for_person,
+    )
+}
+
+/// PEN-03, PEN-04: one open turn, sticky authority.
+fn turns(before: &World, now: &World) -> Result<(), String> {
+    let open = |turn: &&TurnFact| turn.is_open() && !turn.lifecycle_only;
+    holds(
+        "two turns are open",
+        now.facts.turns.iter().filter(open).count() <= 1,
+    )?;
+    for turn in &before.facts.turns {
+        let Some(kept) = now.facts.turn(&turn.id) else {
+            holds("a turn with authority is gone", !turn.authoritative)?;
+            continue;
+        };
+        holds(
+            "a turn lost its authority",
+            kept.authoritative || !turn.authoritative,
+        )?;
+        holds(
+            "an attempted turn is not any more",
+            kept.attempted || !turn.attempted,
+        )?;
+        holds(
+            "a settled turn changed",
+            turn.is_open() || kept.outcome == turn.outcome,
+        )?;
+    }
+    let attempted = |turn: &TurnFact| !turn.attempted || turn.authoritative;
+    holds(
+        "attempted without authority",
+        now.facts.turns.iter().all(attempted),
+    )?;
+    let boundary = |facts: &Facts| facts.current().map(|turn| turn.id.clone());
+    holds(
+        "the boundary moved back",
+        boundary(&before.facts) <= boundary(&now.facts),
+    )
+}
+
+/// PEN-05, PEN-08: a permission is over once, and the agent hears what was chosen for it and nothing else.
+fn permissions(before: &World, now: &World) -> Result<(), String> {
+    for earlier in &before.facts.permissions {
+        let Some(kept) = now.facts.permissions.iter().find(|p| p.id == earlier.id) else {
+            continue;
+        };
+        let over = earlier.status.is_terminal();
+        holds(
+            "a permission that was over changed",
+            !over || kept.status == earlier.status,
+        )?;
+        let told = earlier.delivered.is_some();
+        holds(
+            "a delivery was told twice",
+            !told || kept.delivered == earlier.delivered,
+        )?;
+    }
+    for (index, asked) in now.asked.iter().enumerate() {
+        let Some(row) = now
+            .facts
+            .permissions
+            .iter()
+            .find(|p| p.id == permission(index))
+        else {
+            continue;
+        };
+        match asked.heard {
+            Some(RequestStatus::Cancelled) | None => {}
+            heard => holds("an agent heard what nobody chose", heard == asked.chosen)?,
+        }
+        let decided = matches!(
+            row.status,
+            RequestStatus::Approved | RequestStatus::Rejected
+        );
+        holds(
+            "a decision is not the person's",
+            !decided || asked.chosen == Some(row.status),
+        )?;
+        if decided && row.delivered == Some(true) {
+            holds(
+                "told as delivered and not heard",
+                asked.heard == asked.chosen,
+            )?;
+        }
+        let handled = now.lost || now.facts.reserved().is_some();
+        let answerable = row.status.is_terminal() || row.awaited;
+        holds(
+            "a person may answer what nobody waits for",
+            answerable || handled,
+        )?;
+        let waits_in_vain = row.awaited && row.status.is_terminal() && row.delivered.is_some();
+        holds("an agent waits for what is over", !waits_in_vain || handled)?;
+        let expired = row.awaited && row.status == RequestStatus::Expired;
+        holds("an agent waits for what expired", !expired || handled)?;
+    }
+    Ok(())
+}
+
+/// PEN-02, PEN-04, PEN-08: nothing superseded becomes pending again.
+fn questions(before: &World, now: &World) -> Result<(), String> {
+    for earlier in &before.facts.questions {
+        let Some(kept) = now.facts.questions.iter().find(|q| q.id == earlier.id) else {
+            continue;
+        };
+        let boundary = before.facts.current().map(|turn| &turn.id);
+        let superseded = earlier.turn.as_ref() != boundary;
+        holds(
+            "a superseded question can be answered again",
+            !superseded || !now.facts.is_answerable(kept),
+        )?;
+        let reopened = earlier.status.is_terminal() && !kept.status.is_terminal();
+        let unsent = earlier.status == RequestStatus::Answered && earlier.delivered.is_none();
+        holds(
+            "a question was reopened",
+            !reopened || (unsent && !superseded),
+        )?;
+        let told = earlier.delivered.is_some();
+        holds(
+            "an answer was told twice",
+            !told || kept.delivered == earlier.delivered,
+        )?;
+        let other = earlier.status.is_terminal() && kept.status.is_terminal();
+        holds(
+            "an answer was changed",
+            !other || kept.status == earlier.status,
+        )?;
+    }
+    match now.questions.heard {
+        Some(RequestStatus::Cancelled) | None => Ok(()),
+        heard => holds(
+            "an agent heard an answer nobody gave",
+            heard == now.questions.chosen,
+        ),
+    }
+}
+
+/// SUM-09 and the table of states: what session and task say is what is under way.
+fn states(now: &World) -> Result<(), String> {
+    let facts = &now.facts;
+    let running = facts.session == SessionState::Running;
+    let attempted = facts.open().is_some_and(|turn| turn.attempted);
+    holds(
+        "a written turn is open and the session does not run",
+        running || !attempted,
+    )?;
+    holds(
+        "the session runs without a turn",
+        !running || facts.open().is_some(),
+    )?;
+    let generating = facts.activity == Some(Activity::Generating);
+    holds("a turn is open and nothing works", generating || !attempted)?;
+    holds(
+        "something works without a turn",
+        !generating || facts.open().is_some(),
+    )?;
+    let starts = facts.session != SessionState::Starting || facts.open().is_some();
+    holds(
+        "the session starts for nobody",
+        starts || now.starting.is_some(),
+    )?;
+    let in_progress = facts.task.state == TaskState::InProgress;
+    holds(
+        "the task is in progress without a turn",
+        !in_progress || facts.open().is_some(),
+    )
+}
+
+/// A late, second or repeated wish changes nothing, and so does what comes after its turn.
+fn refusals(now: &World) -> Result<(), String> {
+    let fresh = now.fresh();
+    let late = decide(&now.facts, &Input::LateUpdate, &fresh);
+    holds(
+        "a late update changes something",
+        late == Ok(Plan::default()),
+    )?;
+    for row in now
+        .facts
+        .permissions
+        .iter()
+        .filter(|p| p.status.is_terminal())
+    {
+        let id = row.id.clone();
+        let decision = RequestStatus::Approved;
+        let again = decide(
+            &now.facts,
+            &Input::PermissionDecided { id, decision },
+            &fresh,
+        );
+        holds("a late decision is taken", again == Err(Refusal::Resolved))?;
+    }
+    for row in now
+        .facts
+        .questions
+        .iter()
+        .filter(|q| !now.facts.is_answerable(q))
+    {
+        let (id, decision) = (row.id.clone(), RequestStatus::Answered);
+        let again = decide(
+            &now.facts,
+            &Input::QuestionsResolved { id, decision },
+            &fresh,
+        );
+        holds("a late answer is taken", again.is_err())?;
+    }
+    Ok(())
+}
+
+fn step(world: &World, event: &Event) -> World {
+    let mut next = world.clone();
+    next.happen(event).expect("only what is possible happens");
+    next
+}
+
+fn fingerprint(world: &World) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(world)
+}
+
+/// The events that lead to the first world in which something is wrong, and what.
+fn explore(depth: usize) -> Result<(usize, usize), String> {
+    let mut seen = HashSet::new();
+    let mut frontier = vec![(World::new(), Vec::<Event>::new())];
+    let mut steps = 0;
+    for _ in 0..depth {
+        let mut next = Vec::new();
+        for (world, path) in &frontier {
+            for event in world.possible() {
+                steps += 1;
+                let path = || {
+                    let mut path = path.clone();
+                    path.push(event.clone());
+                    path
+                };
+                let reached = step(world, &event);
+                wrong(world, &reached)
+                    .map_err(|what| format!("{what}: {:?}\n{reached:?}", path()))?;
+                if seen.insert(fingerprint(&reached)) {
+                    next.push((reached, path()));
+                }
+            }
+        }
+        frontier = next;
+    }
+    Ok((seen.len(), steps))
+}
+
+/// PEN-02, PEN-03, PEN-04, PEN-05, PEN-08, API-06, S-14, S-15: whatever the order of two prompts, three permissions, one
+/// bundle of questions, stops, exits, subagents and restarts in every window, every answer reaches its own request
+/// once, every prompt is sent once or visibly not, and nothing superseded comes back.
+#[test]
+fn in_every_order_everything_happens_once_or_visibly_not() {
+    let wanted = std::env::var("FLIGHTSTRIP_TURN_DEPTH").ok();
+    let depth = wanted.and_then(|depth| depth.parse().ok()).unwrap_or(8);
+    let (states, steps) = explore(depth).unwrap_or_else(|what| panic!("{what}"));
+    println!("depth {depth}: {states} states, {steps} steps");
+    assert!(
+        depth < 8 || 10_000 < states,
+        "the exploration got stuck: {states} states"
+    );
+}
+
+/// The same, on long random ways: what needs many steps to go wrong.
+#[test]
+fn on_long_random_ways_everything_happens_once_or_visibly_not() {
+    let mut dice = 0x9E37_79B9_7F4A_7C15_u64;
+    for way in 0..3_000 {
+        let mut world = World::new();
+        let mut path = Vec::new();
+        for _ in 0..80 {
+            let possible = world.possible();
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let roll = usize::try_from(dice >> 33).expect("31 bits");
+            let Some(event) = possible.get(roll % possible.len().max(1)) else {
+                break;
+            };
+            path.push(event.clone());
+            let reached = step(&world, event);
+            if let Err(what) = wrong(&world, &reached) {
+                panic!("way {way}: {what}: {path:?}\n{reached:?}");
+            }
+            world = reached;
+        }
+    }
+}
+
+/// Every outcome is met: an exploration that cannot reach something proves nothing about it.
+#[test]
+fn the_exploration_reaches_every_outcome() {
+    let mut dice = 7_u64;
+    let mut met = HashSet::new();
+    for _ in 0..2_000 {
+        let mut world = World::new();
+        for _ in 0..60 {
+            let possible = world.possible();
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let roll = usize::try_from(dice >> 33).expect("31 bits");
+            let Some(event) = possible.get(roll % possible.len().max(1)) else {
+                break;
+            };
+            world = step(&world, event);
+            for index in 0..world.sent.len() {
+                met.extend(
+                    world
+                        .facts
+                        .disposition(&prompt(index))
+                        .map(Disposition::as_str),
+                );
+            }
+            met.extend(
+                world
+                    .facts
+                    .turns
+                    .iter()
+                    .filter_map(|t| t.outcome)
+                    .map(|o| o.as_str()),
+            );
+            met.extend(world.facts.permissions.iter().map(|p| p.status.as_str()));
+            met.insert(world.facts.session.as_str());
+            for q in world.facts.questions.iter().filter(|q| q.id == bundle()) {
+                met.extend((q.delivered == Some(true) && !q.attached).then_some("answers sent"));
+                met.extend((q.delivered == Some(false)).then_some("answers given up"));
+            }
+        }
+    }
+    let wanted = [
+        "queued",
+        "sending",
+        "dispatched",
+        "uncertain",
+        "undelivered",
+        "completed",
+        "cancelled",
+        "failed",
+        "not_dispatched",
+        "interrupted",
+        "approved",
+        "rejected",
+        "expired",
+        "RUNNING",
+        "IDLE",
+        "STARTING",
+        "answers sent",
+        "answers given up",
+    ];
+    for word in wanted {
+        assert!(met.contains(word), "{word} was never met: {met:?}");
+    }
+}
