@@ -5,6 +5,8 @@ mod active_errors;
 #[cfg(test)]
 mod activity;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod clock;
 #[cfg(test)]
 mod environments;

@@ -12,6 +12,7 @@ use testkit::story::Story;
 testkit::on_every_engine!(
     a_queue_is_served_in_the_order_of_arrival,
     a_prompt_that_comes_back_is_the_next_one,
+    a_queued_prompt_gets_other_words_and_another_place,
     api_06_a_removed_prompt_keeps_its_id,
     api_06_an_id_is_owned_by_its_first_row,
     a_queued_prompt_is_counted_until_it_leaves,
@@ -106,6 +107,38 @@ async fn a_prompt_that_comes_back_is_the_next_one(story: Story) -> Result<()> {
         come_back(&story, &session, &only).await?;
         assert_eq!(waiting(&story, &session).await?, ["only", "later"]);
     }
+    Ok(())
+}
+
+async fn a_queued_prompt_gets_other_words_and_another_place(story: Story) -> Result<()> {
+    let session = session(&story).await?;
+    let one = story.queue(&session, "one").await?;
+    let two = story.queue(&session, "two").await?;
+    let rewrite = async |id: &MessageId, text: &str| {
+        story
+            .change(&[], async |tx| {
+                let now = tx.now();
+                messages::rewrite_queued(tx, id, text, now).await
+            })
+            .await
+    };
+    assert!(rewrite(&one, "o\0ne").await?);
+    let before = read(&story, &two).await?;
+    story
+        .change(&[], async |tx| {
+            let now = tx.now();
+            messages::place_queued(tx, &two, -7, now).await
+        })
+        .await?;
+    assert_eq!(waiting(&story, &session).await?, ["two", "o\u{fffd}ne"]);
+    assert!(before.revision < read(&story, &two).await?.revision);
+
+    // Out of the queue nothing of it is rewritten.
+    let (_, served) = serve_next(&story, &session).await?;
+    assert!(!rewrite(&served.id, "late").await?);
+    remove(&story, &one).await?;
+    assert!(!rewrite(&one, "late").await?);
+    assert_eq!(read(&story, &served.id).await?.content, "two");
     Ok(())
 }
 
