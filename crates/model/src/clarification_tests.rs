@@ -1,3 +1,5 @@
+//! What may be asked, what may be answered, and how answers read.
+
 use super::*;
 
 fn option(id: &str) -> QuestionOption {
