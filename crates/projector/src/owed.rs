@@ -3,6 +3,9 @@
 //! Such a row is stored and marked as derived, so no sweep finds its task, yet nobody was told of it. What was to be
 //! written is kept until the task is looked at again: if exactly that is stored it is published then.
 //!
+//! One clock never answers the same time twice, so revision and time name one attempt. Of two servers' clocks that is
+//! only nearly so: should it fail, a revision is said twice, which clients ignore.
+//!
 //! Bounded by the number of tasks, at a few words each; it is lost with the process, and so are the connections of
 //! those who were not told.
 

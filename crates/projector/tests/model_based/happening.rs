@@ -58,10 +58,10 @@ pub(crate) fn happening() -> impl Strategy<Value = Happening> {
         10 => (which(), 0..80u64).prop_map(|(n, ms)| Served(n, ms)),
         1 => which().prop_map(Converged),
         2 => Just(Both),
-        4 => (which(), point.clone(), 1..14u32).prop_map(|(n, point, nth)| Fault(n, point, nth)),
+        6 => (which(), point.clone(), 1..7u32).prop_map(|(n, point, nth)| Fault(n, point, nth)),
         4 => (which(), outside, 1..10u32, vec(change(), 1..4), any::<bool>())
             .prop_map(|(n, point, nth, changes, other)| Held(n, point, nth, changes, other)),
-        2 => (which(), 0..12usize).prop_map(|(n, pick)| TakenBack(n, pick)),
+        5 => (which(), 0..12usize).prop_map(|(n, pick)| TakenBack(n, pick)),
         1 => (which(), point, 1..10u32).prop_map(|(n, point, nth)| Killed(n, point, nth)),
         1 => which().prop_map(Restarted),
         2 => (-5_000..5_000i64).prop_map(Jumped),

@@ -31,6 +31,19 @@ pub(crate) struct Server {
     schedule: Schedule,
 }
 
+/// Two machines write nothing at the same microsecond; standing clocks would. So one has the even, one the odd ones.
+struct Odd<C>(Arc<C>, Which);
+
+impl<C: Clock> Clock for Odd<C> {
+    fn now(&self) -> Timestamp {
+        let mut now = self.0.now();
+        while now.as_micros().rem_euclid(2) != i64::from(self.1 == 1) {
+            now = self.0.now();
+        }
+        now
+    }
+}
+
 /// Everything that a case happens to.
 pub(crate) struct World {
     pub(crate) scene: Scene,
@@ -62,19 +75,19 @@ impl World {
             faulted: [false; 2],
             elapsed: Duration::ZERO,
         };
-        for _ in 0..2 {
-            let server = world.start().await?;
+        for which in 0..2 {
+            let server = world.start(which).await?;
             world.servers.push(server);
         }
         Ok(world)
     }
 
     /// Starts a server as the real one does: a clock that begins after everything stored.
-    async fn start(&self) -> Result<Server> {
+    async fn start(&self, which: Which) -> Result<Server> {
         let wall = Arc::clone(&self.wall);
         let read = move || Timestamp::from_micros(wall.load(Ordering::SeqCst));
         let clock = Arc::new(NeverBack::new(read));
-        let handle: Arc<dyn Clock> = Arc::clone(&clock) as _;
+        let handle = Arc::new(Odd(Arc::clone(&clock), which));
         let store = self.scene.story.db.open_with(handle).await?;
         if let Some(latest) = store.latest_time().await? {
             clock.seed(latest);
@@ -294,7 +307,7 @@ impl World {
     /// A server starts again, and whoever was connected to it lists again.
     async fn restart(&mut self, which: Which) -> Result<()> {
         self.servers[which].store.close().await;
-        self.servers[which] = self.start().await?;
+        self.servers[which] = self.start(which).await?;
         self.hear()?;
         self.client.list(&self.stored().await?)
     }
