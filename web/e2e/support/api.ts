@@ -138,6 +138,22 @@ export class Api {
     });
   }
 
+  /** Answers the one question that a task waits on by an option's label, as another person might. */
+  async answerQuestion(taskId: string, label: string): Promise<void> {
+    const [request] = (await this.request("task.pending", { task_id: taskId })).requests;
+    const option = request?.clarification?.question.options.find((candidate) => candidate.label === label);
+    if (!request || !option) throw new Error("nothing to answer");
+    const { session_id, message_id, pending_id } = request;
+    const answers = [{ message_id, selected: [option.id] }];
+    await this.request("clarification.respond", {
+      session_id,
+      message_id,
+      pending_id,
+      answers,
+      rejected: false,
+    });
+  }
+
   /** The folders in which the task's agent works, in the order of its repositories. */
   async worktrees(title: string): Promise<string[]> {
     const worktrees = (await this.titled(title)).environments.flatMap(({ repositories }) => repositories);

@@ -1,8 +1,8 @@
 /**
  * Prompts of this page from the moment a person sends them to the moment their fate is certain (WEB-04).
  *
- * One with files waits for them, and a later one of the same session waits behind it, so that they are said in the
- * order in which they were written. Each is kept by the browser until it is stored, so that a reload loses none.
+ * They go one at a time per session, since the server may take up two at once and store the later one first. One with
+ * files waits for them, and those after it wait too. Each is kept by the browser until it is stored, so that a reload loses none.
  */
 import { type AppStore, change } from "~/store/store";
 import { dropSend, receiveMessage, type Send, setSend } from "~/store/transcripts";
@@ -27,7 +27,7 @@ type Prompt = Pick<Send, "id" | "content" | "files">;
 
 export class Outbox {
   private readonly store: AppStore;
-  /** What a session's next prompt waits behind: the files of those before it. */
+  /** The last prompt of each session that is on its way; it never rejects. */
   private readonly lines = new Map<string, Promise<void>>();
   private readonly restored = new Set<string>();
 
@@ -40,27 +40,33 @@ export class Outbox {
 
   /** Sends a prompt, or tries one again: with the same id, and with the same files under the same ids. */
   async send(taskId: string, sessionId: string, prompt: Prompt): Promise<void> {
-    const waits = this.lines.get(sessionId);
+    const sending = this.sendAfter(this.lines.get(sessionId), taskId, sessionId, prompt);
+    this.lines.set(sessionId, sending);
+    await sending;
+    if (this.lines.get(sessionId) === sending) this.lines.delete(sessionId);
+  }
+
+  private async sendAfter(
+    before: Promise<void> | undefined,
+    taskId: string,
+    sessionId: string,
+    prompt: Prompt,
+  ): Promise<void> {
     let attachments: Attachment[] = [];
-    if (waits || prompt.files.length > 0) {
+    if (before || prompt.files.length > 0) {
       this.mark(sessionId, prompt, "uploading");
       this.keep(sessionId, prompt, true);
-      const files = this.filesAfter(waits, sessionId, prompt);
-      this.line(
-        sessionId,
-        files.then(
-          () => undefined,
-          () => undefined,
-        ),
-      );
+      const ready = this.uploads.ready(sessionId, prompt.files);
+      // A failure of its files is said when its turn comes.
+      ready.catch(() => undefined);
+      await before;
       try {
-        attachments = await files;
-        if (!this.waits(sessionId, prompt)) return;
+        attachments = await ready;
       } catch (failure) {
-        if (!this.waits(sessionId, prompt)) return;
-        this.mark(sessionId, prompt, "refused", failureText(failure));
+        if (this.waits(sessionId, prompt)) this.mark(sessionId, prompt, "refused", failureText(failure));
         return;
       }
+      if (!this.waits(sessionId, prompt)) return;
     }
     await this.sendNow(taskId, sessionId, prompt, attachments);
   }
@@ -92,29 +98,10 @@ export class Outbox {
     }
   }
 
-  private async filesAfter(
-    waits: Promise<void> | undefined,
-    sessionId: string,
-    { files }: Prompt,
-  ): Promise<Attachment[]> {
-    const ready = this.uploads.ready(sessionId, files);
-    // Whoever waits behind another is told of its own failure only when its turn comes.
-    ready.catch(() => undefined);
-    await waits;
-    return ready;
-  }
-
   /** The person has not taken it back while its files were on their way. */
   private waits(sessionId: string, { id }: Prompt): boolean {
     const sends = this.store.getState().transcripts.bySession[sessionId]?.sends ?? [];
     return sends.some((send) => send.id === id);
-  }
-
-  private line(sessionId: string, files: Promise<void>): void {
-    this.lines.set(sessionId, files);
-    void files.then(() => {
-      if (this.lines.get(sessionId) === files) this.lines.delete(sessionId);
-    });
   }
 
   private async sendNow(

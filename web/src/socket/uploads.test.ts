@@ -108,6 +108,23 @@ test("a later message does not overtake one that waits for its files", async () 
   expect(added.map((payload) => payload.client_message_id)).toEqual(["elsewhere", "first", "second"]);
 });
 
+test("a later message waits until the one before it is answered, and goes when that was refused", async () => {
+  let refuse = () => {};
+  answer = () =>
+    new Promise((_, reject) => {
+      refuse = () => reject(new RequestFailed("refused", undefined, "no"));
+    });
+  const first = outbox.send("t1", "s1", { id: "first", content: "1", files: [] });
+  const second = outbox.send("t1", "s1", { id: "second", content: "2", files: [] });
+  await settled();
+  expect(added.map((payload) => payload.client_message_id)).toEqual(["first"]);
+  answer = async (payload) => ({ message: aMessage({ id: payload.client_message_id ?? "" }) });
+  refuse();
+  await Promise.all([first, second]);
+  expect(added.map((payload) => payload.client_message_id)).toEqual(["first", "second"]);
+  expect(sends().map(({ id, state }) => [id, state])).toEqual([["first", "refused"]]);
+});
+
 test("a file that fails keeps its message here, says which, and is tried again with it", async () => {
   uploads.add("t1", "s1", [file("a"), file("b")]);
   const prompt = { id: "mine", content: "hi", files: uploads.take("s1") };

@@ -1,5 +1,5 @@
 import { MessageCircleQuestionMark } from "lucide-react";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { commands } from "~/app/runtime";
 import { useAppState } from "~/app/use-app-state";
 import { useNow } from "~/app/use-now";
@@ -10,7 +10,15 @@ import { Kbd } from "~/ui/Kbd";
 import type { Session } from "~/wire/generated/Session";
 import { isOpenRequest } from "./message-metadata";
 import { QuestionFields } from "./QuestionFields";
-import { answersOf, choose, firstOpen, isComplete, NO_ANSWER, type QuestionRow } from "./question-answers";
+import {
+  answersOf,
+  choose,
+  firstOpen,
+  firstWrong,
+  isComplete,
+  NO_ANSWER,
+  type QuestionRow,
+} from "./question-answers";
 import { type Overtaken, standingOf } from "./question-standing";
 import { RefusalNote } from "./RefusalNote";
 import { SettledQuestions } from "./SettledQuestions";
@@ -80,9 +88,14 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
     const ids = rows.map(({ message }) => message.id);
     void decision.decide(what, () => commands.answerQuestions(bundle, ids, answers, rejected));
   };
+  const card = useRef<HTMLElement>(null);
   const send = () => {
     if (complete) respond("answer", false);
-    else setAsked(true);
+    else {
+      setAsked(true);
+      const field = card.current?.querySelectorAll("fieldset")[firstWrong(rows, drafts)];
+      field?.querySelector<HTMLElement>("input, textarea")?.focus();
+    }
   };
   const active = useOptionKeys(pendingId, {
     choose: (index) => {
@@ -96,6 +109,7 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
   if (!first) return null;
   return (
     <section
+      ref={card}
       aria-label={`Question: ${first.clarification.question.text}`}
       data-tone="question"
       data-card={pendingId}

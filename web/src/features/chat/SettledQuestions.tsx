@@ -1,5 +1,6 @@
 import { Ban, Check, History, MessageCircleX, X } from "lucide-react";
 import type { ReactNode } from "react";
+import { Markdown } from "./Markdown";
 import { answerWords, type QuestionRow } from "./question-answers";
 
 const OUTCOME = {
@@ -35,7 +36,9 @@ export function SettledQuestions({ rows, superseded, children }: SettledQuestion
       <dl className="mt-1 flex flex-col gap-1.5 pl-6.25">
         {rows.map(({ message, clarification: { question, answer } }) => (
           <div key={message.id}>
-            <dt className="break-words text-muted">{question.text}</dt>
+            <dt className="break-words text-muted">
+              <Markdown text={question.text} />
+            </dt>
             {message.status === "answered" && (
               <dd className="break-words font-medium">{answerWords(question, answer)}</dd>
             )}

@@ -7,6 +7,7 @@ import {
   answerWords,
   choose,
   firstOpen,
+  firstWrong,
   isComplete,
   NO_ANSWER,
   problemOf,
@@ -72,6 +73,7 @@ test.each<[Partial<Question>, string, string[], string | undefined]>([
 test("the keys choose in the first question without an answer, and all are sent together", () => {
   const rows = [row(0), row(1, { optional: true })];
   expect(firstOpen(rows, {})).toBe(0);
+  expect(firstWrong([row(1, { optional: true }), row(0)], {})).toBe(1);
   expect(isComplete(rows, {})).toBe(false);
   const drafts = { m0: { selected: ["a"], text: "" } };
   expect(firstOpen(rows, drafts)).toBe(1);

@@ -65,6 +65,15 @@ export function problemOf(question: Question, draft: DraftAnswer): string | unde
 
 export type Drafts = Readonly<Record<string, DraftAnswer>>;
 
+function problemOfRow({ message, clarification }: QuestionRow, drafts: Drafts): string | undefined {
+  return problemOf(clarification.question, drafts[message.id] ?? NO_ANSWER);
+}
+
+/** The first question whose answer does not fit, or -1. */
+export function firstWrong(rows: readonly QuestionRow[], drafts: Drafts): number {
+  return rows.findIndex((row) => problemOfRow(row, drafts) !== undefined);
+}
+
 /** The first question that has no fitting answer yet: the number keys choose there. */
 export function firstOpen(rows: readonly QuestionRow[], drafts: Drafts): number {
   return rows.findIndex(({ message, clarification: { question } }) => {
@@ -75,10 +84,7 @@ export function firstOpen(rows: readonly QuestionRow[], drafts: Drafts): number 
 
 /** Whether every question has a fitting answer. */
 export function isComplete(rows: readonly QuestionRow[], drafts: Drafts): boolean {
-  return rows.every(
-    ({ message, clarification }) =>
-      problemOf(clarification.question, drafts[message.id] ?? NO_ANSWER) === undefined,
-  );
+  return firstWrong(rows, drafts) < 0;
 }
 
 /** What is sent: one answer for each question; an optional one without an answer is left out. */

@@ -127,7 +127,7 @@ export function Composer({ session }: { session: Session }) {
                 label={busy ? "Queue message" : "Send message"}
                 disabled={nothing || over}
                 onClick={send}
-                className="bg-accent text-on-accent hover:bg-accent hover:text-on-accent hover:brightness-110"
+                className="bg-accent text-on-accent hover:bg-accent! hover:text-on-accent! hover:brightness-110"
               >
                 <ArrowUp size={17} strokeWidth={2.4} />
               </IconButton>

@@ -105,7 +105,9 @@ export function QueuedRow({ prompt, sessionId, waits, place, count, dragged, ...
           <Send size={13} /> Send
         </Button>
       ) : (
-        <span className="shrink-0 px-1.5 text-faint text-xs">{sending ? "stopping…" : "queued"}</span>
+        <span className={`shrink-0 px-1.5 text-faint text-xs ${sending ? "" : "max-sm:hidden"}`}>
+          {sending ? "stopping…" : "queued"}
+        </span>
       )}
       <Menu
         align="end"

@@ -21,25 +21,26 @@ export function useDragOrder(
     if (event.button !== 0) return;
     event.preventDefault();
     const grip = event.currentTarget as HTMLElement;
-    // The page hears the end wherever the pointer is let go, and scrolling does not take it away.
-    grip.setPointerCapture(event.pointerId);
     grip.focus();
     let to = latest.current.ids.indexOf(id);
     setDrag({ id, to });
     const follow = (move: globalThis.PointerEvent) => {
+      if (move.pointerId !== event.pointerId) return;
       to = placeAt(list.current, move.clientY);
       setDrag({ id, to });
     };
     const end = (done: globalThis.PointerEvent) => {
-      grip.removeEventListener("pointermove", follow);
-      grip.removeEventListener("pointerup", end);
-      grip.removeEventListener("pointercancel", end);
+      if (done.pointerId !== event.pointerId) return;
+      window.removeEventListener("pointermove", follow);
+      window.removeEventListener("pointerup", end);
+      window.removeEventListener("pointercancel", end);
       setDrag(undefined);
       if (done.type === "pointerup") latest.current.onMove(id, to);
     };
-    grip.addEventListener("pointermove", follow);
-    grip.addEventListener("pointerup", end);
-    grip.addEventListener("pointercancel", end);
+    // The window hears all of it: the grip itself moves in the list meanwhile, which would end a capture.
+    window.addEventListener("pointermove", follow);
+    window.addEventListener("pointerup", end);
+    window.addEventListener("pointercancel", end);
   };
   const preview = drag && moved(ids, drag.id, drag.to);
   return { preview, dragged: drag?.id, begin };

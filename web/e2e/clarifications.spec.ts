@@ -1,0 +1,192 @@
+import { expect, type Locator, type Page } from "@playwright/test";
+import { expectAccessible } from "./support/axe.ts";
+import { conversation, say } from "./support/chat.ts";
+import { test } from "./support/fixtures.ts";
+import { SentFrames } from "./support/frames.ts";
+import { openRowMenu, openSwitcher, openTask, row } from "./support/switcher.ts";
+
+const THREE = JSON.stringify({
+  questions: [
+    {
+      text: "Which database?",
+      options: [{ label: "SQLite", description: "One file" }, { label: "PostgreSQL" }],
+    },
+    {
+      text: "Which checks?",
+      options: [{ label: "Lint" }, { label: "Tests" }, { label: "Types" }],
+      multi_select: true,
+    },
+    { text: "Anything else?", free_text: true },
+  ],
+});
+
+function question(page: Page, text: string): Locator {
+  return page.getByRole("region", { name: `Question: ${text}` });
+}
+
+/** PEN-02, S-16. */
+test("several questions are answered together, and the agent gets just these answers", async ({
+  app,
+  api,
+}) => {
+  await api.addTask("Ask", `/ask ${THREE}\n/say Thank you.`);
+  await openTask(app, "Ask");
+  const card = question(app, "Which database?");
+  await expect(card).toContainText("3 questions");
+  await card.getByRole("radio", { name: /PostgreSQL/ }).check();
+  await card.getByRole("button", { name: "Send answers" }).click();
+  await expect(card).toContainText("Choose an option");
+  await card.getByRole("checkbox", { name: "Lint" }).check();
+  await card.getByRole("checkbox", { name: "Types" }).check();
+  await card.getByRole("textbox", { name: "Your answer" }).fill("Be brief.");
+  await card.getByRole("button", { name: "Send answers" }).click();
+  await expect(card).toContainText("Answered");
+  await expect(card).toContainText("Lint; Types");
+  await expect(card.getByRole("button")).toHaveCount(0);
+  const log = conversation(app);
+  await expect(log).toContainText("Thank you.");
+  for (const answer of ["PostgreSQL", "Lint; Types", "Be brief."]) {
+    await expect(log.getByRole("article", { name: "Agent" }).first()).toContainText(answer);
+  }
+});
+
+test("keys choose and Enter sends, but not while a person types or walks through the rows", async ({
+  app,
+  api,
+}) => {
+  await api.addTask("Ask", "/ask Which way? | Left | Right");
+  await openTask(app, "Ask");
+  const card = question(app, "Which way?");
+  const message = app.getByRole("textbox", { name: "Message" });
+  await message.pressSequentially("1");
+  await expect(card.getByRole("radio", { name: "Left" })).not.toBeChecked();
+  await message.fill("");
+  await conversation(app).focus();
+  await app.keyboard.press("2");
+  await expect(card.getByRole("radio", { name: "Right" })).toBeChecked();
+  await app.keyboard.press("1");
+  await expect(card.getByRole("radio", { name: "Left" })).toBeChecked();
+  await app.keyboard.press("Enter");
+  await expect(card).toContainText("Answered");
+  await expect(conversation(app)).toContainText("Left");
+});
+
+/** C02: nothing was opened. */
+test("the row says that a question waits, and one tap answers it without opening the task", async ({
+  app,
+  api,
+}) => {
+  const sent = new SentFrames(app);
+  await app.reload();
+  await api.addTask("Ask", "/ask Which way? | Left | Right\n/say Off I go.");
+  await openSwitcher(app);
+  await expect(row(app, "Ask")).toContainText("Question");
+  await expect(app).toHaveTitle(/^\(1\)/);
+  const menu = await openRowMenu(app, "Ask");
+  await expect(menu).toContainText("Which way?");
+  await menu.getByRole("menuitem", { name: "Right" }).click();
+  await expect(row(app, "Ask")).toContainText("Turn finished");
+  expect(sent.subscribed()).toEqual([]);
+  await openTask(app, "Ask");
+  await expect(question(app, "Which way?")).toContainText("Right");
+  await expect(conversation(app)).toContainText("Off I go.");
+});
+
+test("several questions open at their card from the row", async ({ app, api }) => {
+  await api.addTask("Other", "/say Ready.");
+  await api.addTask("Ask", `/stream 40 400\n/ask ${THREE}`);
+  await openSwitcher(app);
+  await expect(row(app, "Ask")).toContainText("Question");
+  await openTask(app, "Other");
+  const menu = await openRowMenu(app, "Ask");
+  await expect(menu).toContainText("3 questions");
+  await menu.getByRole("menuitem", { name: "Answer in the task…" }).click();
+  await expect(question(app, "Which database?").getByRole("radio", { name: /SQLite/ })).toBeInViewport();
+  await expect(app).toHaveURL(/session=/);
+});
+
+test("declining is an answer too", async ({ app, api }) => {
+  await api.addTask("Ask", "/ask Which way? | Left | Right\n/say As you like.");
+  await openTask(app, "Ask");
+  const card = question(app, "Which way?");
+  await card.getByRole("button", { name: "Decline" }).click();
+  await expect(card).toContainText("Declined");
+  await expect(conversation(app)).toContainText("As you like.");
+});
+
+/** PEN-03, S-16. */
+test("a question nobody waits for any more is answered by a message", async ({ app, api, gates }) => {
+  await api.addTask("Ask", `/ask-until ${gates.folder}/leave Which way? | Left | Right\n/say I went on.`);
+  await openTask(app, "Ask");
+  const card = question(app, "Which way?");
+  await expect(card.getByRole("radio", { name: "Left" })).toBeVisible();
+  await gates.open("leave");
+  await expect(conversation(app)).toContainText("I went on.");
+  await expect(card).toContainText("your answer will be sent as a message");
+  await openSwitcher(app);
+  await expect(row(app, "Ask")).toContainText("Question");
+  await openTask(app, "Ask");
+  await card.getByRole("radio", { name: "Left" }).check();
+  await card.getByRole("button", { name: "Send answer" }).click();
+  await expect(card).toContainText("Answered");
+  await openSwitcher(app);
+  await expect(row(app, "Ask")).not.toContainText("Question");
+});
+
+/** PEN-04. */
+test("a newer message overtakes a question: nothing stale is offered", async ({ app, api, gates }) => {
+  await api.addTask("Ask", `/ask-until ${gates.folder}/leave Which way? | Left | Right\n/say I went on.`);
+  await openTask(app, "Ask");
+  await gates.open("leave");
+  const card = question(app, "Which way?");
+  await expect(card).toContainText("your answer will be sent as a message");
+  await say(app, "/say Never mind.");
+  await expect(card).toContainText("the conversation went on");
+  await expect(card.getByRole("button")).toHaveCount(0);
+  await openSwitcher(app);
+  await expect(row(app, "Ask")).toContainText("Turn finished");
+});
+
+/** C04. */
+test("an answer that comes too late is said, and what was answered is shown", async ({ app, api }) => {
+  const task = await api.addTask("Ask", "/ask Which way? | Left | Right\n/say Off I go.");
+  await openTask(app, "Ask");
+  const card = question(app, "Which way?");
+  await card.getByRole("radio", { name: "Left" }).check();
+  // What happens elsewhere while this page hears of nothing.
+  await app.evaluate(() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (this: WebSocket, data) {
+      if (typeof data === "string" && data.includes("clarification.respond")) {
+        Object.assign(window, { heldBack: () => send.call(this, data) });
+      } else send.call(this, data);
+    };
+  });
+  await card.getByRole("button", { name: "Send answer" }).click();
+  await api.answerQuestion(task.id, "Right");
+  await app.evaluate(() => (window as unknown as { heldBack(): void }).heldBack());
+  await expect(card).toContainText("Your answer did not count");
+  await expect(card).toContainText("Right");
+  await expect(card.getByRole("button")).toHaveCount(0);
+});
+
+test("a form of the agent is a question like any other", async ({ app, api }) => {
+  await api.addTask("Form", "/elicit Pick a colour | red | blue");
+  await openTask(app, "Form");
+  const card = app.getByRole("region", { name: /^Question: .*Pick a colour$/s });
+  await card.getByRole("radio", { name: "blue" }).check();
+  await card.getByRole("button", { name: "Send answer" }).click();
+  await expect(card).toContainText("Answered");
+  await expect(conversation(app)).toContainText("blue");
+});
+
+test("questions have no serious accessibility finding", async ({ app, api }) => {
+  await api.addTask("Ask", `/ask ${THREE}`);
+  await openTask(app, "Ask");
+  const card = question(app, "Which database?");
+  await card.getByRole("button", { name: "Send answers" }).click();
+  await expect(card).toContainText("Write an answer.");
+  await expectAccessible(app, "questions");
+  await openRowMenu(app, "Ask");
+  await expectAccessible(app, "menu of a question");
+});
