@@ -7,5 +7,6 @@ mod bench;
 mod conversation;
 mod deadlines;
 mod ends;
+mod forms;
 mod shim;
 mod talk;
