@@ -51,9 +51,6 @@ impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound { what } => Self::NotFound(what),
-            StoreError::Busy => {
-                Self::Busy("the database is busy; try again in a moment".to_owned())
-            }
             other => Self::Store(other),
         }
     }

@@ -5,8 +5,8 @@
 //! Hence the column is raised from them and never set to them.
 //!
 //! What counts is what had raised the column when it happened: a user's prompt when it was accepted (queued ones and
-//! tombstones too), a conversational turn once it was attempted, and its end, unless recovery ended it, which is
-//! nobody's activity. Lifecycle turns never count (SUM-09).
+//! tombstones too), a conversational turn once it was attempted, and the end of such a turn, unless recovery ended it,
+//! which is nobody's activity. A turn that never reached an agent has neither. Lifecycle turns never count (SUM-09).
 
 use crate::error::Result;
 use crate::sql::{Link, Value, sql_in, sql_rows};
@@ -41,7 +41,7 @@ pub async fn behind(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Behind>> {
            (SELECT max(u.started_at) FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
             WHERE s.task_id = t.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only) AS started,
            (SELECT max(u.completed_at) FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
-            WHERE s.task_id = t.id AND NOT u.lifecycle_only
+            WHERE s.task_id = t.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only
               AND (u.outcome IS NULL OR u.outcome NOT IN ('not_dispatched', 'interrupted'))) AS completed
          FROM tasks t WHERE t.id IN ({}) ORDER BY t.id",
         ids.iter().map(TaskId::as_str),

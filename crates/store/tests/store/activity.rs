@@ -91,6 +91,19 @@ async fn sum_10_each_durable_record_raises_what_is_missing(story: Story) -> Resu
     set(&story, STARTED, &started, LATE + 4).await?;
     assert_eq!(rebuilt(&story, &task).await?, Some(at(LATE + 4)));
 
+    // A start that failed ends a turn that no agent ever had: nothing had raised the column then.
+    let unsent = story
+        .change(&[&task], async |tx| {
+            let id = TurnId::generate();
+            let now = tx.now();
+            turns::insert(tx, &id, &session, NewTurn::ForMessage, now).await?;
+            turns::complete(tx, &id, TurnOutcome::Failed, at(LATE + 9)).await?;
+            Ok(id)
+        })
+        .await?;
+    set(&story, STARTED, &unsent, LATE + 8).await?;
+    assert_eq!(rebuilt(&story, &task).await?, Some(at(LATE + 4)));
+
     for (n, outcome) in [
         TurnOutcome::Completed,
         TurnOutcome::Cancelled,
