@@ -105,6 +105,30 @@ test("several questions open at their card from the row", async ({ app, api }) =
   await expect(app).toHaveURL(/session=/);
 });
 
+/** C02, PEN-02. */
+test("C02: nobody opened them, and each row says what it waits for, also after a restart", async ({
+  app,
+  api,
+  server,
+}) => {
+  await api.addTask("Asks", "/ask Which way? | Left | Right");
+  await api.addTask("Wants to", "/permission Write NOTES.md as edit");
+  await api.addTask("Is done", "/say Done.");
+  await openSwitcher(app);
+  await expect(row(app, "Asks")).toContainText("Question");
+  await expect(row(app, "Wants to")).toContainText("Permission");
+  await expect(row(app, "Is done")).toContainText("Turn finished");
+  await expect(row(app, "Is done")).not.toContainText(/Question|Permission/);
+  await expect(app).toHaveTitle(/^\(2\)/);
+  await server.stop();
+  await server.start();
+  await app.reload();
+  await openSwitcher(app);
+  // The agent's process is gone, and its permission with it; a question can still be answered, by a message.
+  await expect(row(app, "Asks")).toContainText("Question", { timeout: 20_000 });
+  await expect(row(app, "Wants to")).not.toContainText("Permission");
+});
+
 test("declining is an answer too", async ({ app, api }) => {
   await api.addTask("Ask", "/ask Which way? | Left | Right\n/say As you like.");
   await openTask(app, "Ask");

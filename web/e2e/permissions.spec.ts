@@ -2,6 +2,7 @@ import { expect } from "@playwright/test";
 import { conversation, openChanges, permission } from "./support/chat.ts";
 import { test } from "./support/fixtures.ts";
 import { openRowMenu, openSwitcher, openTask, row } from "./support/switcher.ts";
+import { Wire } from "./support/wire.ts";
 
 test("a card answers by key 1, and the change follows", async ({ app, api }) => {
   await api.addTask("Notes", "/permission Write NOTES.md as edit\n/edit NOTES.md one\n/say Written.");
@@ -66,4 +67,69 @@ test("C04: an answer from elsewhere settles the card, and the page asks no more"
   await expect(card.getByRole("button")).toHaveCount(0);
   await openSwitcher(app);
   await expect(row(app, "Notes")).not.toContainText("Permission");
+});
+
+test("C04: an answer that comes too late is said in words, and the card offers nothing any more", async ({
+  app,
+  api,
+}) => {
+  const task = await api.addTask("Notes", "/permission Write NOTES.md as edit\n/say Good.");
+  const wire = await Wire.on(app);
+  await openTask(app, "Notes");
+  const card = permission(app, "Write NOTES.md");
+  wire.hold.add("permission.respond");
+  await card.getByRole("button", { name: "Allow", exact: false }).first().click();
+  await api.answerFirst(task.id, "reject_once");
+  wire.release();
+  await expect(card).toContainText("rejected");
+  await expect(app.getByRole("alert").filter({ hasText: "Your answer did not count" })).toBeVisible();
+  await expect(card.getByRole("button")).toHaveCount(0);
+  await expect(conversation(app)).toContainText("Good.");
+});
+
+test("C03: keys answer the card that has the focus, else the newest", async ({ app, api }) => {
+  await api.addTask("Three", "/permissions 3\n/say That was all.");
+  await openTask(app, "Three");
+  await expect(permission(app, "Question 3").getByRole("button", { name: "Reject" })).toBeVisible();
+  await permission(app, "Question 1").getByRole("button", { name: "Reject" }).focus();
+  await app.keyboard.press("1");
+  await expect(permission(app, "Question 1")).toContainText("allowed");
+  await expect(permission(app, "Question 3").getByRole("button", { name: "Reject" })).toBeVisible();
+  await conversation(app).focus();
+  await app.keyboard.press("3");
+  await expect(permission(app, "Question 3")).toContainText("rejected");
+  await expect(permission(app, "Question 2").getByRole("button", { name: "Reject" })).toBeVisible();
+});
+
+/** C07: the turn is over, helpers work on, and one of them asks. */
+test("C07: a helper that asks after the end of turn is answered, and finished is said when all are done", async ({
+  app,
+  api,
+  gates,
+}) => {
+  await api.addTask(
+    "Helpers",
+    [
+      "/subagent start A",
+      "/say They look.",
+      "/after",
+      gates.wait("ask"),
+      "/permission Look outside",
+      "/run true",
+      gates.wait("end"),
+      "/subagent end A",
+    ].join("\n"),
+  );
+  await openTask(app, "Helpers");
+  await openSwitcher(app);
+  await expect(row(app, "Helpers")).toContainText("In background");
+  await gates.open("ask");
+  await expect(row(app, "Helpers")).toContainText("Permission");
+  const menu = await openRowMenu(app, "Helpers");
+  await menu.getByRole("menuitem", { name: "Allow", exact: true }).click();
+  await expect(row(app, "Helpers")).toContainText("In background");
+  await gates.open("end");
+  await expect(row(app, "Helpers")).toContainText("Turn finished");
+  await openTask(app, "Helpers");
+  await expect(permission(app, "Look outside")).toContainText("allowed");
 });

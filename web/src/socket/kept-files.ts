@@ -9,8 +9,8 @@ export interface KeptSend {
   id: string;
   content: string;
   attachments: Attachment[];
-  /** Files were still missing, so it has surely not been sent. */
-  incomplete: boolean;
+  /** Why it has surely not been stored; without one its fate is unknown. */
+  problem?: string | undefined;
 }
 
 export function readFiles(sessionId: string): Attachment[] {

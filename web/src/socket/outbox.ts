@@ -55,7 +55,7 @@ export class Outbox {
     let attachments: Attachment[] = [];
     if (before || prompt.files.length > 0) {
       this.mark(sessionId, prompt, "uploading");
-      this.keep(sessionId, prompt, true);
+      this.keep(sessionId, prompt, "The page was left before this was sent.");
       const ready = this.uploads.ready(sessionId, prompt.files);
       // A failure of its files is said when its turn comes.
       ready.catch(() => undefined);
@@ -80,20 +80,18 @@ export class Outbox {
   }
 
   /**
-   * Brings back what was on its way when the page was left, once the conversation is loaded: what is not in it is
-   * shown as unknown, and trying it again is safe. Nothing is sent without the person.
+   * Brings back what was on its way when the page was left, once the conversation is loaded: what is not in it was
+   * refused, or its fate is unknown, and trying it again is safe. Nothing is sent without the person.
    */
   restore(sessionId: string): void {
     if (this.restored.has(sessionId)) return;
     this.restored.add(sessionId);
     const transcript = this.store.getState().transcripts.bySession[sessionId];
-    for (const { id, content, attachments, incomplete } of readOutbox(sessionId)) {
+    for (const { id, content, attachments, problem } of readOutbox(sessionId)) {
       if (transcript?.rows[id]) forgetKeptSend(sessionId, id);
       else if (!transcript?.sends.some((send) => send.id === id)) {
         const files = this.uploads.adopt(attachments);
-        const problem = "The page was left before this was sent.";
-        if (incomplete) this.mark(sessionId, { id, content, files }, "refused", problem);
-        else this.mark(sessionId, { id, content, files }, "unknown");
+        this.mark(sessionId, { id, content, files }, problem === undefined ? "unknown" : "refused", problem);
       }
     }
   }
@@ -111,7 +109,7 @@ export class Outbox {
     attachments: readonly Attachment[],
   ): Promise<void> {
     this.mark(sessionId, prompt, "sending");
-    this.keep(sessionId, prompt, false);
+    this.keep(sessionId, prompt);
     const ids = attachments.map(({ id }) => id);
     const outcome = await sendMessage(
       {
@@ -128,8 +126,10 @@ export class Outbox {
       },
     );
     if (outcome.kind === "unknown") this.mark(sessionId, prompt, "unknown");
-    else if (outcome.kind === "refused") this.mark(sessionId, prompt, "refused", outcome.message);
-    else this.stored(sessionId, prompt, outcome.message);
+    else if (outcome.kind === "refused") {
+      this.mark(sessionId, prompt, "refused", outcome.message);
+      this.keep(sessionId, prompt, outcome.message);
+    } else this.stored(sessionId, prompt, outcome.message);
   }
 
   private mark(sessionId: string, prompt: Prompt, state: Send["state"], problem?: string): void {
@@ -139,10 +139,10 @@ export class Outbox {
     );
   }
 
-  private keep(sessionId: string, { id, content, files }: Prompt, incomplete: boolean): void {
+  private keep(sessionId: string, { id, content, files }: Prompt, problem?: string): void {
     const uploads = uploadsOf(this.store.getState().uploads, files);
     const attachments = uploads.map((upload) => upload.attachment).filter((held) => held !== undefined);
-    keepSend(sessionId, { id, content, attachments, incomplete });
+    keepSend(sessionId, { id, content, attachments, problem });
   }
 
   private stored(sessionId: string, prompt: Prompt, message: Message | undefined): void {

@@ -123,6 +123,11 @@ test("a later message waits until the one before it is answered, and goes when t
   await Promise.all([first, second]);
   expect(added.map((payload) => payload.client_message_id)).toEqual(["first", "second"]);
   expect(sends().map(({ id, state }) => [id, state])).toEqual([["first", "refused"]]);
+  loadPage();
+  outbox.restore("s1");
+  expect(sends().map(({ id, state, problem }) => [id, state, problem])).toEqual([
+    ["first", "refused", "No."],
+  ]);
 });
 
 test("a file that fails keeps its message here, says which, and is tried again with it", async () => {

@@ -23,7 +23,7 @@ import { type Overtaken, standingOf } from "./question-standing";
 import { RefusalNote } from "./RefusalNote";
 import { SettledQuestions } from "./SettledQuestions";
 import { useAnswerDrafts } from "./use-answer-drafts";
-import { type Decision, useDecision } from "./use-decision";
+import { type Decision, isTooLate, useDecision } from "./use-decision";
 import { useOptionKeys } from "./use-option-keys";
 
 interface ClarificationCardProps {
@@ -38,7 +38,7 @@ export function ClarificationCard({ session, pendingId, rows, overtaken }: Clari
   const now = useNow();
   const decision = useDecision();
   const standing = standingOf(rows, overtaken, session, now);
-  const missed = decision.refusal?.kind === "late" && standing !== "settled";
+  const missed = isTooLate(decision.refusal) && standing !== "settled";
   if (standing === "settled" || standing === "superseded" || missed) {
     return (
       <SettledQuestions rows={rows} superseded={standing !== "settled"}>

@@ -11,7 +11,7 @@ import { EditView } from "./EditView";
 import { isOpenRequest } from "./message-metadata";
 import { optionsByKind } from "./option-order";
 import { RefusalNote } from "./RefusalNote";
-import { type Decision, useDecision } from "./use-decision";
+import { type Decision, isTooLate, useDecision } from "./use-decision";
 import { useOptionKeys } from "./use-option-keys";
 
 interface PermissionCardProps {
@@ -23,7 +23,7 @@ interface PermissionCardProps {
 export function PermissionCard({ message, permission }: PermissionCardProps) {
   const decision = useDecision();
   // An answer that came too late means that there is nothing to choose here any more, whatever the row still says.
-  const open = isOpenRequest(message) && decision.refusal?.kind !== "late";
+  const open = isOpenRequest(message) && !isTooLate(decision.refusal);
   return open ? (
     <OpenPermission message={message} permission={permission} decision={decision} />
   ) : (

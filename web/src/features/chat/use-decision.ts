@@ -3,8 +3,11 @@ import { failureText, refusalCode } from "~/socket/requests";
 
 /** Why a decision did not get through. */
 export interface Refusal {
-  /** `late`: something else was decided before it; `failed`: it may be tried again. */
-  kind: "late" | "failed";
+  /**
+   * `late`: something was decided before it; `repeated`: the same, but that may have been the person's own first try,
+   * whose outcome was not heard; `failed`: it may be tried again.
+   */
+  kind: "late" | "repeated" | "failed";
   words: string;
 }
 
@@ -19,6 +22,7 @@ export interface Decision {
 export function useDecision(): Decision {
   const [sent, setSent] = useState<string>();
   const [refusal, setRefusal] = useState<Refusal>();
+  const [unheard, setUnheard] = useState(false);
   const decide = async (what: string, send: () => Promise<void>) => {
     if (sent !== undefined) return;
     setSent(what);
@@ -27,9 +31,16 @@ export function useDecision(): Decision {
       await send();
     } catch (failure) {
       setSent(undefined);
-      const kind = refusalCode(failure) === "CONFLICT" ? "late" : "failed";
-      setRefusal({ kind, words: failureText(failure) });
+      const words = failureText(failure);
+      if (refusalCode(failure) !== "CONFLICT") setRefusal({ kind: "failed", words });
+      else setRefusal({ kind: unheard ? "repeated" : "late", words });
+      setUnheard(unheard || refusalCode(failure) === undefined);
     }
   };
   return { sent, refusal, decide };
+}
+
+/** Nothing can be decided any more. */
+export function isTooLate(refusal: Refusal | undefined): boolean {
+  return refusal !== undefined && refusal.kind !== "failed";
 }
