@@ -190,8 +190,9 @@ pub async fn all(link: &mut Link) -> Result<Vec<Environment>> {
     let rows = link
         .all(sql("SELECT * FROM task_environments ORDER BY id"))
         .await?;
-    let ids: Vec<EnvironmentId> = rows.iter().map(|row| row.id("id")).collect::<Result<_>>()?;
-    let repositories = repositories(link, &ids).await?;
+    // By no list of ids: it would have no bound, and a statement takes only so many values.
+    let query = sql("SELECT * FROM task_environment_repos ORDER BY position, id");
+    let repositories = by_environment(&link.all(query).await?)?;
     rows.iter()
         .map(|row| environment(row, &repositories))
         .collect()
@@ -233,8 +234,12 @@ async fn repositories(
         "SELECT * FROM task_environment_repos WHERE environment_id IN ({}) ORDER BY position, id",
         ids.iter().map(EnvironmentId::as_str),
     );
+    by_environment(&link.all(query).await?)
+}
+
+fn by_environment(rows: &[Row]) -> Result<HashMap<EnvironmentId, Vec<EnvironmentRepository>>> {
     let mut found: HashMap<EnvironmentId, Vec<EnvironmentRepository>> = HashMap::new();
-    for row in link.all(query).await? {
+    for row in rows {
         let name = row.text("repository_name")?;
         found
             .entry(row.id("environment_id")?)
