@@ -232,9 +232,12 @@ impl Orchestrator {
         });
     }
 
-    /// At start-up: uploads that waited too long go, and files without a row.
+    /// At start-up: uploads that waited too long go, and files without a row. Gives how many files.
     pub(crate) async fn sweep_attachments(&self) -> store::error::Result<usize> {
         let mut tx = self.inner.store.write().await?;
+        if !attachments::ever_used(&mut tx).await? {
+            return Ok(0); // a server that is given the wrong database must not clear the right one's files away
+        }
         let now = tx.now();
         let _ = attachments::remove_waiting_since(&mut tx, waiting_limit(now)).await?;
         let kept: BTreeSet<String> = attachments::all(&mut tx)

@@ -50,7 +50,23 @@ pub async fn insert(
             .bind(now),
     )
     .await?;
+    let used =
+        sql("INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
+    link.execute(used.bind(USED).bind("yes")).await?;
     Ok(())
+}
+
+/// The setting that says that files were ever stored for this database.
+const USED: &str = "attachments_used";
+
+/// Whether a file was ever stored for this database. Without that a folder of files belongs to another one, and
+/// nothing in it may be taken for an orphan.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn ever_used(link: &mut Link) -> Result<bool> {
+    let query = sql("SELECT value FROM settings WHERE name = $1");
+    Ok(link.maybe(query.bind(USED)).await?.is_some())
 }
 
 /// One file.

@@ -15,4 +15,6 @@ mod recovery;
 #[cfg(test)]
 mod returning_errors;
 #[cfg(test)]
+mod uploads;
+#[cfg(test)]
 mod world;

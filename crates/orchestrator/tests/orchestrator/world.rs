@@ -7,6 +7,7 @@ use model::ids::{SessionId, TaskId};
 use model::summary::TaskStatusSummary;
 use orchestrator::orchestrator::Orchestrator;
 use projector::running::Projector;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::open::Store;
 use store::{sessions, tasks};
@@ -22,7 +23,7 @@ pub(crate) struct World {
     pub(crate) orchestrator: Orchestrator,
     /// Not running: a test says when it works.
     pub(crate) projector: Projector,
-    _data_dir: TempDir,
+    data_dir: TempDir,
 }
 
 impl World {
@@ -39,8 +40,13 @@ impl World {
             hub,
             orchestrator,
             projector,
-            _data_dir: data_dir,
+            data_dir,
         })
+    }
+
+    /// Where files are kept.
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.data_dir.path()
     }
 
     /// A projector that knows nothing of what went before.
