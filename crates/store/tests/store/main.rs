@@ -7,6 +7,8 @@ mod activity;
 #[cfg(test)]
 mod attachments;
 #[cfg(test)]
+mod clarifications;
+#[cfg(test)]
 mod clock;
 #[cfg(test)]
 mod environments;
