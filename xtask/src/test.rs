@@ -18,6 +18,9 @@ use crate::{agents, browser, postgres, processes, screen, tidy, tools, types, we
 /// Cases per property test under `--long`; sixteen times proptest's own default.
 const LONG_PROPERTY_CASES: &str = "4096";
 
+/// How often a server at work is killed, on each engine, under `--long`; six times what is done otherwise.
+const LONG_KILL_ROUNDS: &str = "30";
+
 /// Runs the steps that were asked for and prints the table. `Ok(false)`: something failed.
 pub(crate) fn run(places: &Places, options: &TestOptions) -> anyhow::Result<bool> {
     let steps = steps::select(all_steps(places, options), &options.only)?;
@@ -197,7 +200,8 @@ fn cargo_for_tests(places: &Places, options: &TestOptions) -> Command {
     if options.long {
         cargo
             .env("PROPTEST_CASES", LONG_PROPERTY_CASES)
-            .env("FLIGHTSTRIP_LONG", "1");
+            .env("FLIGHTSTRIP_LONG", "1")
+            .env("FLIGHTSTRIP_KILL_ROUNDS", LONG_KILL_ROUNDS);
     }
     cargo
 }
