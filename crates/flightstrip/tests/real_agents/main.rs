@@ -12,7 +12,11 @@
 )]
 
 mod agents;
+mod asking;
 mod main_job;
+#[expect(dead_code, reason = "the scenarios use all of it")]
+#[path = "../scenarios/questions.rs"]
+mod questions;
 mod refusal;
 #[expect(dead_code, reason = "the scenarios use all of it")]
 #[path = "../scenarios/support.rs"]

@@ -4,6 +4,7 @@ use crate::agents::RealAgent;
 use crate::support::{Bench, text};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use testkit::store::Engine;
 use testkit::stub_model::StubModel;
 
 /// Where one real agent works.
@@ -19,7 +20,7 @@ impl Workplace {
     pub(crate) async fn new(name: &str) -> Result<Self> {
         let model = StubModel::start().await?;
         let agent = RealAgent::prepare(name, &model.url())?;
-        let mut bench = Bench::new().await?;
+        let mut bench = Bench::on(Engine::Sqlite).await?;
         let profile = agent.profile(&bench.workspace_id);
         let profile = bench
             .client

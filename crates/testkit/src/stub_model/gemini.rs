@@ -14,11 +14,12 @@ pub(super) fn read(request: &Value) -> Asked {
             continue;
         }
         let parts = content["parts"].as_array().map_or(&[][..], Vec::as_slice);
-        if parts
+        let response = parts
             .iter()
-            .any(|part| part["functionResponse"].is_object())
-        {
+            .find(|part| part["functionResponse"].is_object());
+        if let Some(part) = response {
             asked.tool_answered = true;
+            asked.tool_said = part["functionResponse"]["response"].to_string();
             continue;
         }
         let text: Vec<&str> = parts

@@ -16,7 +16,10 @@ pub(super) fn read(request: &Value) -> Asked {
                 asked.earlier.push(before);
                 asked.tool_answered = false;
             }
-            Some("tool") => asked.tool_answered = true,
+            Some("tool") => {
+                asked.tool_answered = true;
+                asked.tool_said = content(&message["content"]);
+            }
             _ => {}
         }
     }

@@ -5,6 +5,7 @@
 //! - `THINK`: reasoning comes before the answer;
 //! - `EDIT name`: a file of this name is written by the agent's own tool, relative to where the agent works;
 //! - `RUN`: a command is run by the agent's own tool;
+//! - `ASK`: the person is asked which colour, by the tool that flightstrip offers;
 //! - `SLOW`: text without end, until whoever asked goes away;
 //! - none of them: a short answer that names its place in the conversation.
 //!
@@ -24,6 +25,12 @@ pub const DONE_TEXT: &str = "The tool has answered. ";
 
 /// What `THINK` puts before the answer.
 pub const THOUGHT: &str = "First I consider what was asked. ";
+
+/// What an `ASK` asks.
+pub const ASK_TEXT: &str = "Which colour?";
+
+/// Tools that ask a person; agents put the server's name before it, each in its own way.
+const ASK_TOOL: &str = "ask_user";
 
 /// Tools that run a command, by the names that agents give them.
 const COMMAND_TOOLS: &[&str] = &["bash", "run_shell_command", "shell", "exec_command"];
@@ -48,6 +55,8 @@ pub struct Asked {
     pub prompt: String,
     /// Whether a tool has answered since.
     pub(super) tool_answered: bool,
+    /// What the last tool answered.
+    pub tool_said: String,
     pub(super) tools: Vec<Tool>,
 }
 
@@ -87,6 +96,8 @@ pub(super) fn plan(asked: &Asked) -> Vec<Step> {
     }
     if let Some(file) = word_after(&words, "EDIT") {
         steps.extend(call(asked, WRITE_TOOLS, file));
+    } else if words.contains(&"ASK") {
+        steps.extend(ask(asked));
     } else if words.contains(&"RUN") {
         steps.extend(call(asked, COMMAND_TOOLS, ""));
     } else if words.contains(&"SLOW") {
@@ -125,6 +136,23 @@ fn call(asked: &Asked, names: &[&str], file: &str) -> Vec<Step> {
             arguments: arguments(&tool.schema, file),
         },
     ]
+}
+
+fn ask(asked: &Asked) -> Vec<Step> {
+    let offered = asked
+        .tools
+        .iter()
+        .find(|tool| tool.name.ends_with(ASK_TOOL));
+    let options = [json!({ "label": "Red" }), json!({ "label": "Blue" })];
+    offered.map_or_else(
+        || vec![Step::Say("Nobody can be asked. ".to_owned())],
+        |tool| {
+            vec![Step::Call {
+                tool: tool.name.clone(),
+                arguments: json!({ "questions": [{ "text": ASK_TEXT, "options": options }] }),
+            }]
+        },
+    )
 }
 
 /// Arguments that satisfy a tool's schema: what is known by name, and something for whatever else is required.

@@ -177,3 +177,19 @@ async fn an_answer_without_end_ends_with_whoever_asked() -> Result<()> {
     })
     .await
 }
+
+#[test]
+fn asking_finds_the_tool_under_whatever_name() {
+    let mut question = asked("please ASK them");
+    assert!(matches!(&plan(&question)[..], [Step::Say(text)] if text.contains("Nobody")));
+    question.tools.push(Tool {
+        name: "flightstrip_ask_user".to_owned(),
+        schema: json!({}),
+    });
+    let steps = plan(&question);
+    let [Step::Call { tool, arguments }] = &steps[..] else {
+        panic!("no call: {steps:?}")
+    };
+    assert_eq!(tool, "flightstrip_ask_user");
+    assert_eq!(arguments["questions"][0]["options"][1]["label"], "Blue");
+}
