@@ -133,7 +133,7 @@ impl Window {
     }
 
     /// Nobody knows; it is not sent by itself, not even when its agent is back; a person sends it again.
-    async fn is_uncertain(mut self, content: &str, written: usize) -> Result<()> {
+    async fn stays_uncertain(mut self, content: &str, written: usize) -> Result<()> {
         let row = self.row().await?;
         assert_eq!(row["disposition"], "uncertain", "{row}");
         assert_eq!(self.retry().await?["disposition"], "uncertain");
@@ -182,14 +182,14 @@ async fn api_06_killed_before_the_attempt_it_waits_for_a_person(engine: Engine) 
 }
 
 /// API-06: the turn is marked and not a byte was written.
-async fn api_06_killed_after_the_attempt_it_is_uncertain(engine: Engine) -> Result<()> {
+async fn api_06_killed_after_the_attempt_it_stays_uncertain(engine: Engine) -> Result<()> {
     let mut window = Window::open(engine, "after-commit", ATTEMPTED).await?;
     window.send_into("/say once").await?;
-    window.is_uncertain("/say once", 0).await
+    window.stays_uncertain("/say once", 0).await
 }
 
 /// API-06: the agent has it and has said nothing.
-async fn api_06_killed_after_the_write_it_is_uncertain(engine: Engine) -> Result<()> {
+async fn api_06_killed_after_the_write_it_stays_uncertain(engine: Engine) -> Result<()> {
     let mut window = Window::open(engine, "statement", "never").await?;
     let go = window.folder.path().join("go");
     let content = format!("/wait-file {}\n/say done", go.display());
@@ -200,7 +200,7 @@ async fn api_06_killed_after_the_write_it_is_uncertain(engine: Engine) -> Result
     })
     .await?;
     window.restart().await?;
-    window.is_uncertain(&content, 1).await
+    window.stays_uncertain(&content, 1).await
 }
 
 /// API-06, C15: accepted by a session whose agent is only just starting.
