@@ -139,7 +139,7 @@ test("a file that fails keeps its message here, says which, and is tried again w
   await sending;
   expect(added).toEqual([]);
   expect(sends()[0]?.state).toBe("refused");
-  expect(sends()[0]?.problem).toBe("B was not uploaded. There is no connection to the server.");
+  expect(sends()[0]?.problem).toBe("The file b was not uploaded. There is no connection to the server.");
   const again = outbox.send("t1", "s1", prompt);
   expect(uplink.sent).toEqual(["a", "b", "b"]);
   uplink.arrive("b");

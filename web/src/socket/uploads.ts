@@ -111,7 +111,8 @@ export class Uploads {
     return ids.map((id) => {
       const upload = this.upload(id);
       if (upload?.attachment) return upload.attachment;
-      throw new UploadFailed(`${upload?.name ?? "A file"} was not uploaded. ${upload?.problem ?? ""}`.trim());
+      const name = upload === undefined ? "A file" : `The file ${upload.name}`;
+      throw new UploadFailed(`${name} was not uploaded. ${upload?.problem ?? ""}`.trim());
     });
   }
 

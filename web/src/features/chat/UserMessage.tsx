@@ -75,7 +75,7 @@ export function PendingSend({ send, taskId, sessionId }: PendingSendProps) {
       )}
       {!underWay && (
         <>
-          <span role="alert" className="text-error">
+          <span role="alert" className="basis-full text-right text-error">
             {send.problem ?? "It is unknown whether the server has this."}
           </span>
           <Button size="small" onClick={again}>
