@@ -16,8 +16,8 @@ testkit::on_every_engine!(testkit::store::Engine =>
     api_06_killed_before_commit_nothing_was_accepted,
     api_06_killed_after_commit_it_waits_for_a_person,
     api_06_killed_before_the_attempt_it_waits_for_a_person,
-    api_06_killed_after_the_attempt_it_is_uncertain,
-    api_06_killed_after_the_write_it_is_uncertain,
+    api_06_killed_after_the_attempt_it_stays_uncertain,
+    api_06_killed_after_the_write_it_stays_uncertain,
     api_06_killed_while_the_agent_starts_it_waits_for_a_person,
 );
 
