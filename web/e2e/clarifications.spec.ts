@@ -24,7 +24,6 @@ function question(page: Page, text: string): Locator {
   return page.getByRole("region", { name: `Question: ${text}` });
 }
 
-/** PEN-02, S-16. */
 test("several questions are answered together, and the agent gets just these answers", async ({
   app,
   api,
@@ -105,7 +104,7 @@ test("several questions open at their card from the row", async ({ app, api }) =
   await expect(app).toHaveURL(/session=/);
 });
 
-/** C02, PEN-02. */
+/** PEN-02. */
 test("C02: nobody opened them, and each row says what it waits for, also after a restart", async ({
   app,
   api,
@@ -138,7 +137,7 @@ test("declining is an answer too", async ({ app, api }) => {
   await expect(conversation(app)).toContainText("As you like.");
 });
 
-/** PEN-03, S-16. */
+/** PEN-02. */
 test("a question nobody waits for any more is answered by a message", async ({ app, api, gates }) => {
   await api.addTask("Ask", `/ask-until ${gates.folder}/leave Which way? | Left | Right\n/say I went on.`);
   await openTask(app, "Ask");
@@ -157,7 +156,7 @@ test("a question nobody waits for any more is answered by a message", async ({ a
   await expect(row(app, "Ask")).not.toContainText("Question");
 });
 
-/** PEN-04. */
+/** PEN-04, S-16. */
 test("a newer message overtakes a question: nothing stale is offered", async ({ app, api, gates }) => {
   await api.addTask("Ask", `/ask-until ${gates.folder}/leave Which way? | Left | Right\n/say I went on.`);
   await openTask(app, "Ask");

@@ -26,7 +26,6 @@ async function more(app: Page, message: string, action: string): Promise<void> {
   await app.getByRole("menuitem", { name: action }).click();
 }
 
-/** SUM-08. */
 test("words and order are changed, and the agent hears them as they stand then", async ({
   app,
   api,

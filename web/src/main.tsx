@@ -6,9 +6,11 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
 import { client, store } from "./app/runtime";
 import { followPreferences } from "./app/theme";
+import { holdPage } from "./socket/pages";
 import { takeCodeFromAddress } from "./socket/secret";
 
 followPreferences(store);
+holdPage();
 void client.start(takeCodeFromAddress(window));
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") client.pageVisible();

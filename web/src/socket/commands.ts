@@ -205,7 +205,7 @@ export class Commands {
     await this.decide(session_id, ids, () => this.client.request("clarification.respond", payload));
   }
 
-  /** After a conflict the rows are read again: nothing stale is offered twice (PEN-04). */
+  /** After a conflict the rows are read again: nothing stale is offered twice. */
   private async decide(
     sessionId: string,
     ids: readonly string[],

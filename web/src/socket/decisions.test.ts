@@ -38,7 +38,7 @@ beforeEach(() => {
 
 const statuses = () => ["m1", "m2"].map((id) => store.getState().transcripts.bySession.s1?.rows[id]?.status);
 
-test("PEN-04: after a conflict every row of the bundle is read again, and the conflict is still told", async () => {
+test("after a conflict every row of the bundle is read again, and the conflict is still told", async () => {
   const answered = commands.answerQuestions(REQUEST, ["m1", "m2"], [], true);
   await expect(answered).rejects.toBe(conflict);
   expect(asked).toEqual(["clarification.respond m1", "message.get m1", "message.get m2"]);

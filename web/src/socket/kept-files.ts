@@ -11,6 +11,8 @@ export interface KeptSend {
   attachments: Attachment[];
   /** Why it has surely not been stored; without one its fate is unknown. */
   problem?: string | undefined;
+  /** The page that sends it. */
+  page?: string | undefined;
 }
 
 export function readFiles(sessionId: string): Attachment[] {

@@ -11,6 +11,7 @@ import type { Attachment } from "~/wire/generated/Attachment";
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAdd } from "~/wire/generated/MessageAdd";
 import { forgetKeptSend, keepSend, readOutbox } from "./kept-files";
+import { otherPages, PAGE } from "./pages";
 import { failureText } from "./requests";
 import { sendMessage } from "./send-message";
 import type { Uploads } from "./uploads";
@@ -55,7 +56,7 @@ export class Outbox {
     let attachments: Attachment[] = [];
     if (before || prompt.files.length > 0) {
       this.mark(sessionId, prompt, "uploading");
-      this.keep(sessionId, prompt, "The page was left before this was sent.");
+      this.keep(sessionId, prompt, this.whyUnsent(prompt));
       const ready = this.uploads.ready(sessionId, prompt.files);
       // A failure of its files is said when its turn comes.
       ready.catch(() => undefined);
@@ -83,17 +84,29 @@ export class Outbox {
    * Brings back what was on its way when the page was left, once the conversation is loaded: what is not in it was
    * refused, or its fate is unknown, and trying it again is safe. Nothing is sent without the person.
    */
-  restore(sessionId: string): void {
+  async restore(sessionId: string): Promise<void> {
     if (this.restored.has(sessionId)) return;
     this.restored.add(sessionId);
+    const elsewhere = await otherPages();
     const transcript = this.store.getState().transcripts.bySession[sessionId];
-    for (const { id, content, attachments, problem } of readOutbox(sessionId)) {
+    for (const { id, content, attachments, problem, page } of readOutbox(sessionId)) {
+      // Another tab is at it.
+      if (page !== undefined && elsewhere.has(page)) continue;
       if (transcript?.rows[id]) forgetKeptSend(sessionId, id);
       else if (!transcript?.sends.some((send) => send.id === id)) {
         const files = this.uploads.adopt(attachments);
         this.mark(sessionId, { id, content, files }, problem === undefined ? "unknown" : "refused", problem);
       }
     }
+  }
+
+  /** What to say after a reload of one that waits now: files that were not there are not kept. */
+  private whyUnsent({ files }: Prompt): string {
+    const missing = uploadsOf(this.store.getState().uploads, files).filter((upload) => !upload.attachment);
+    const names = missing.map(({ name }) => name).join(", ");
+    return names === ""
+      ? "The page was left before this was sent."
+      : `The page was left before this was sent, and without ${names}: edit it to attach that again.`;
   }
 
   /** The person has not taken it back while its files were on their way. */
@@ -142,7 +155,7 @@ export class Outbox {
   private keep(sessionId: string, { id, content, files }: Prompt, problem?: string): void {
     const uploads = uploadsOf(this.store.getState().uploads, files);
     const attachments = uploads.map((upload) => upload.attachment).filter((held) => held !== undefined);
-    keepSend(sessionId, { id, content, attachments, problem });
+    keepSend(sessionId, { id, content, attachments, problem, page: PAGE });
   }
 
   private stored(sessionId: string, prompt: Prompt, message: Message | undefined): void {

@@ -1,11 +1,11 @@
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AppStore, change, createAppStore } from "~/store/store";
 import { openTranscript, receiveMessage } from "~/store/transcripts";
 import { aMessage } from "~/testing/builders";
 import type { Attachment } from "~/wire/generated/Attachment";
 import type { Message } from "~/wire/generated/Message";
 import type { MessageAdd } from "~/wire/generated/MessageAdd";
-import { readFiles, readOutbox } from "./kept-files";
+import { keepSend, readFiles, readOutbox } from "./kept-files";
 import { Outbox } from "./outbox";
 import { RequestFailed } from "./requests";
 import { UploadFailed } from "./upload-file";
@@ -64,6 +64,8 @@ beforeEach(() => {
   });
   loadPage();
 });
+
+afterEach(() => vi.unstubAllGlobals());
 
 const file = (name: string) => new File(["text"], name, { type: "text/plain" });
 const sends = () => store.getState().transcripts.bySession.s1?.sends ?? [];
@@ -124,7 +126,7 @@ test("a later message waits until the one before it is answered, and goes when t
   expect(added.map((payload) => payload.client_message_id)).toEqual(["first", "second"]);
   expect(sends().map(({ id, state }) => [id, state])).toEqual([["first", "refused"]]);
   loadPage();
-  outbox.restore("s1");
+  await outbox.restore("s1");
   expect(sends().map(({ id, state, problem }) => [id, state, problem])).toEqual([
     ["first", "refused", "No."],
   ]);
@@ -171,7 +173,7 @@ test("C14: whose fate is unknown when the page is left is unknown after a reload
   const before = added.at(-1);
 
   loadPage();
-  outbox.restore("s1");
+  await outbox.restore("s1");
   expect(sends().map(({ id, state }) => [id, state])).toEqual([["mine", "unknown"]]);
   answer = async (payload) => ({ message: aMessage({ id: payload.client_message_id ?? "" }) });
   const [kept] = sends();
@@ -187,9 +189,31 @@ test("C15: what turned out to be stored is not brought back by a reload", async 
   await Promise.resolve();
   loadPage();
   change(store, (draft) => receiveMessage(draft.transcripts, aMessage({ id: "mine", author: "user" })));
-  outbox.restore("s1");
+  await outbox.restore("s1");
   expect(sends()).toEqual([]);
   expect(readOutbox("s1")).toEqual([]);
+});
+
+test("what another living page sends is left to it; what waited for a file is back without it, and says so", async () => {
+  uploads.add("t1", "s1", [file("a"), file("slow")]);
+  uplink.arrive("a");
+  await settled();
+  void outbox.send("t1", "s1", { id: "mine", content: "hi", files: uploads.take("s1") });
+  const [kept] = readOutbox("s1");
+  if (kept) keepSend("s1", { ...kept, id: "theirs", page: "another page" });
+  vi.stubGlobal("navigator", {
+    locks: { query: async () => ({ held: [{ name: "flightstrip.page.another page" }] }) },
+  });
+  loadPage();
+  await outbox.restore("s1");
+  expect(sends().map(({ id, state, files, problem }) => [id, state, files, problem])).toEqual([
+    [
+      "mine",
+      "refused",
+      ["id of a"],
+      "The page was left before this was sent, and without slow: edit it to attach that again.",
+    ],
+  ]);
 });
 
 test("files of a field outlive a reload, each with its own session", async () => {

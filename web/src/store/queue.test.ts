@@ -10,7 +10,7 @@ test("without wishes the queue is what the server says", () => {
   expect(shown(["a", "b"])).toEqual(["a: text a", "b: text b"]);
 });
 
-test("SUM-08: a wish shows at once, and its end shows what the server says", () => {
+test("a wish shows at once, and its end shows what the server says", () => {
   const wishes = { order: ["c", "a", "b"], texts: { a: "new" }, gone: { b: true as const } };
   expect(shown(["a", "b", "c"], wishes)).toEqual(["c: text c", "a: new"]);
   expect(shown(["a", "b", "c"])).toEqual(["a: text a", "b: text b", "c: text c"]);

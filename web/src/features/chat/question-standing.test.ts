@@ -17,7 +17,7 @@ const asked = (part: Partial<Message> = {}) => [
 const running = { state: "RUNNING", pending_action: "clarification" } as const;
 const idle = { state: "WAITING_FOR_INPUT", pending_action: "clarification" } as const;
 
-test("PEN-02: the agent waits while its turn is open, and not for ever", () => {
+test("the agent waits while its turn is open, and not for ever", () => {
   expect(standingOf(asked(), "no", running, NOW)).toBe("waiting");
   expect(standingOf(asked(), "no", idle, NOW)).toBe("detached");
   expect(standingOf(asked(), "no", running, NOW + QUESTION_WAITS_MS)).toBe("detached");

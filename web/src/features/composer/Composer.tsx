@@ -47,7 +47,7 @@ export function Composer({ session }: { session: Session }) {
   useEffect(() => commands.uploads.restore(session.id), [session.id]);
   const loaded = useAppState((state) => state.transcripts.bySession[session.id]?.loaded === true);
   useEffect(() => {
-    if (loaded) commands.outbox.restore(session.id);
+    if (loaded) void commands.outbox.restore(session.id);
   }, [loaded, session.id]);
 
   const write = (next: string) => {
