@@ -61,7 +61,9 @@ pub(crate) async fn bridge() -> anyhow::Result<ExitCode> {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             continue; // noise on a pipe is no reason to stop relaying
         };
-        let opens = message["method"] == "initialize";
+        let opens = message
+            .get("method")
+            .is_some_and(|method| method == "initialize");
         let (relay, id) = (Arc::clone(&relay), message.get("id").cloned());
         let work = async move {
             if let Err(error) = relay.send(line).await {

@@ -135,7 +135,7 @@ fn check_question(place: &str, question: &Question) -> Result<(), Misfit> {
         return Ok(());
     }
     let place = format!("{place}.options");
-    if count < bounds::QUESTION_OPTIONS_MIN || bounds::QUESTION_OPTIONS_MAX < count {
+    if !(bounds::QUESTION_OPTIONS_MIN..=bounds::QUESTION_OPTIONS_MAX).contains(&count) {
         let expected = format!(
             "{} to {} options, or none with free_text",
             bounds::QUESTION_OPTIONS_MIN,
