@@ -61,7 +61,7 @@ pub async fn undelivered(link: &mut Link, session_id: &SessionId) -> Result<Vec<
     let query = sql(
         "SELECT id, pending_id, turn_id, status, metadata FROM task_session_messages
          WHERE session_id = $1 AND type = 'clarification_request' AND status IN ('answered', 'rejected')
-           AND delivered IS NULL ORDER BY seq",
+           AND delivered IS NULL AND pending_id IS NOT NULL ORDER BY seq",
     );
     read(&link.all(query.bind(session_id)).await?)
 }

@@ -31,6 +31,11 @@ const SQLITE: &[(i64, &str, &str)] = &[
         "message attachments",
         include_str!("../migrations/sqlite/0004_message_attachments.sql"),
     ),
+    (
+        5,
+        "transcript indexes",
+        include_str!("../migrations/sqlite/0005_transcript_indexes.sql"),
+    ),
 ];
 
 /// The same steps for PostgreSQL.
@@ -54,6 +59,11 @@ const POSTGRES: &[(i64, &str, &str)] = &[
         4,
         "message attachments",
         include_str!("../migrations/postgres/0004_message_attachments.sql"),
+    ),
+    (
+        5,
+        "transcript indexes",
+        include_str!("../migrations/postgres/0005_transcript_indexes.sql"),
     ),
 ];
 

@@ -100,7 +100,8 @@ pub async fn end_permissions(
         .collect()
 }
 
-/// Decisions that were committed and not yet carried out: what the session's owner delivers.
+/// Decisions that were committed and not yet carried out: what the session's owner delivers. (That a request has an
+/// identity is said for the partial index `task_session_messages_requests`.)
 ///
 /// # Errors
 /// As [`decide`].
@@ -111,7 +112,7 @@ pub async fn undelivered(
     let query = sql(
         "SELECT id, status, metadata FROM task_session_messages
          WHERE session_id = $1 AND type = 'permission_request' AND status IN ('approved', 'rejected', 'cancelled')
-           AND delivered IS NULL ORDER BY seq",
+           AND delivered IS NULL AND pending_id IS NOT NULL ORDER BY seq",
     );
     let rows = link.all(query.bind(session_id)).await?;
     rows.iter()
