@@ -173,6 +173,18 @@ async fn viewers_read_and_change_nothing() -> Result<()> {
             "message.add",
             json!({ "task_id": world.task, "session_id": world.session, "message_id": "m", "content": "x" }),
         ),
+        (
+            "message.queue.update",
+            json!({ "session_id": world.session, "message_id": "m", "content": "x" }),
+        ),
+        (
+            "message.queue.reorder",
+            json!({ "session_id": world.session, "message_ids": [] }),
+        ),
+        (
+            "message.queue.send_now",
+            json!({ "session_id": world.session, "message_id": "m" }),
+        ),
     ] {
         assert_eq!(
             client.refused(action, payload).await?,
@@ -197,6 +209,7 @@ async fn every_request_that_names_a_foreign_thing_finds_none() -> Result<()> {
         "client_id": "c", "client_message_id": "m", "message_id": "m", "pending_id": "p", "option_id": "o",
         "title": "t", "step_id": "s", "stamp": "s", "action": "retry_default", "name": "n", "command": "c",
         "model": "m", "mode": "m", "option": "o", "value": "v", "content": "c", "path": "/",
+        "message_ids": ["m"], "attachments": ["a"], "rejected": true,
     });
     let free = [
         "client.hello",
