@@ -49,6 +49,7 @@ pub fn decide(facts: &Facts, input: &Input, fresh: &TurnId) -> Result<Plan, Refu
         Input::Deleted(message) => planning.delete(message)?,
         Input::QueueAsked => planning.go_on(),
         Input::StopAsked => planning.ask_stop(),
+        Input::Closed => planning.close(),
         Input::StopBegun => planning.begin_stop(),
         Input::Starting { lifecycle } => planning.starting(*lifecycle),
         Input::Ready => planning.ready(),

@@ -15,13 +15,13 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
-use crate::turns as turn_rules;
 use model::clarification::{Answer, Clarification};
 use model::event::ResolvedRequest;
-use model::ids::{MessageId, PendingId, SessionId, TurnId};
+use model::ids::{MessageId, PendingId, SessionId};
 use model::message::RequestStatus;
 use model::session::Session;
-use model::turn::{Turn, TurnOutcome};
+use model::turn::Turn;
+use model::turn_machine::change::Change;
 use std::collections::HashMap;
 use store::clarifications::{self as rows, Asked};
 use store::requests::{self, DecideOutcome};
@@ -107,8 +107,7 @@ impl Orchestrator {
         let poke = if attached || status == RequestStatus::Rejected {
             Poke::Answers
         } else {
-            let turn = turn_rules::reserve_next(&mut tx, session_id).await?;
-            self.begin(&mut tx, &session, turn.as_ref()).await?;
+            self.go_on(&mut tx, &session).await?;
             Poke::Work
         };
         self.commit(tx).await?;
@@ -199,35 +198,6 @@ async fn decide(
     Ok(())
 }
 
-/// Answers that wait for a turn of their own, if none is open: the reserved, empty turn that will bring them. Answers to
-/// questions that a newer turn superseded are given up.
-pub(crate) async fn reserve(
-    tx: &mut WriteTx,
-    session_id: &SessionId,
-) -> store::error::Result<Option<TurnId>> {
-    let waiting = rows::undelivered(tx, session_id).await?;
-    if waiting.is_empty() {
-        return Ok(None);
-    }
-    let current = turns::current(tx, session_id).await?.map(|turn| turn.id);
-    let now = tx.now();
-    let mut any = false;
-    for row in waiting {
-        if row.status == RequestStatus::Answered && row.turn_id == current {
-            any = true;
-        } else {
-            requests::set_delivered(tx, &row.message_id, false, now).await?;
-            emit::message_updated(tx, &row.message_id).await?;
-        }
-    }
-    if !any {
-        return Ok(None);
-    }
-    let turn_id = TurnId::generate();
-    turns::insert(tx, &turn_id, session_id, turns::NewTurn::Empty, now).await?;
-    Ok(Some(turn_id))
-}
-
 /// The prompt of an empty turn: the answers it claimed, which count as delivered from here on. Nothing when they are
 /// gone. What somebody waits for (`attached`) is left to them.
 pub(crate) async fn claim(
@@ -269,22 +239,32 @@ pub(crate) async fn restore(
     Ok(())
 }
 
-/// Undoes an empty reservation that was never attempted: the turn goes, what it claimed is pending again (PEN-03). Says
-/// whether `turn` was one.
-pub(crate) async fn undo(
+/// Carries out what the turn machine decided about a bundle whose decision was not delivered.
+pub(crate) async fn carry_out(
     tx: &mut WriteTx,
-    session: &Session,
-    turn: &Turn,
-) -> store::error::Result<bool> {
-    if turn.authoritative || turn.lifecycle_only || turn.prompt_dispatch_attempted {
-        return Ok(false);
-    }
+    session_id: &SessionId,
+    change: &Change,
+) -> store::error::Result<()> {
     let now = tx.now();
-    if turns::complete(tx, &turn.id, TurnOutcome::NotDispatched, now).await? {
-        // Told as over, so that a client that saw it begin does not wait for its end.
-        emit::turn_completed(tx, &turn.id).await?;
+    let (Change::QuestionsDelivered { id, .. } | Change::RestoreQuestions(id)) = change else {
+        return Ok(());
+    };
+    let mut waiting = rows::undelivered(tx, session_id).await?;
+    waiting.retain(|row| row.pending_id == *id);
+    for row in &waiting {
+        match change {
+            Change::RestoreQuestions(_) if row.status == RequestStatus::Answered => {
+                rows::restore(tx, row, now).await?;
+            }
+            Change::QuestionsDelivered { delivered, .. } => {
+                requests::set_delivered(tx, &row.message_id, *delivered, now).await?;
+            }
+            _ => requests::set_delivered(tx, &row.message_id, false, now).await?,
+        }
+        emit::message_updated(tx, &row.message_id).await?;
     }
-    turns::remove(tx, &turn.id).await?;
-    restore(tx, session, |_| false).await?;
-    Ok(true)
+    if matches!(change, Change::RestoreQuestions(_)) {
+        emit::pending(tx, session_id, None).await?;
+    }
+    Ok(())
 }

@@ -35,6 +35,7 @@ pub mod sends;
 pub mod sessions;
 pub mod suggestions;
 pub mod tasks;
+pub(crate) mod turn_plan;
 pub(crate) mod turns;
 pub(crate) mod unread;
 pub mod workspaces;

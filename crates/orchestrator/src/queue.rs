@@ -8,7 +8,6 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use crate::sends::{check_content, own_message};
-use crate::turns as turn_rules;
 use model::event::Event;
 use model::ids::{MessageId, SessionId};
 use model::message::Message;
@@ -134,8 +133,7 @@ impl Orchestrator {
             turns::request_cancel(&mut tx, &turn.id, now).await?;
             Poke::Cancel
         } else {
-            let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
-            self.begin(&mut tx, &session, reserved.as_ref()).await?;
+            self.go_on(&mut tx, &session).await?;
             Poke::Work
         };
         tx.touch(&session.task_id);

@@ -4,7 +4,6 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
-use crate::turns as turn_rules;
 use model::error::{ActiveError, ErrorCategory, RecoveryAction};
 use model::event::TaskChange;
 use model::ids::{SessionId, TaskId};
@@ -229,13 +228,11 @@ impl Orchestrator {
                 emit::message_updated(&mut tx, &prompt.id).await?;
             }
         }
-        let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
+        let reserved = self.go_on(&mut tx, &session).await?;
         let launch = reserved.is_none()
             && !self.inner.registry.has_process(session_id)
             && store::turns::open(&mut tx, session_id).await?.is_none();
-        if reserved.is_some() {
-            self.begin(&mut tx, &session, reserved.as_ref()).await?;
-        } else if launch {
+        if launch {
             sessions::set_state(&mut tx, session_id, SessionState::Starting).await?;
         }
         emit::session(&mut tx, session_id).await?;

@@ -4,10 +4,9 @@
 //! same code as ever (REC-01). It moves no `last_activity_at`. Every step looks at rows, not at memory, and is safe to
 //! repeat.
 
-use crate::clarifications;
 use crate::emit;
 use crate::orchestrator::Orchestrator;
-use crate::turns as turn_rules;
+use crate::turn_plan;
 use crate::unread::is_unreadable;
 use agentctl::leftover::end_leftover_group;
 use agentctl::process::ProcessIdentity;
@@ -15,14 +14,12 @@ use model::environment::EnvironmentState;
 use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
 use model::ids::SessionId;
-use model::message::RequestStatus;
-use model::session::SessionState;
 use model::task::TaskState;
 use model::turn::TurnOutcome;
+use model::turn_machine::facts::{PermissionFact, PromptFact};
+use model::turn_machine::input::Input;
 use store::error::Result;
-use store::{
-    environments, executions, messages, recovery, requests, segments, sessions, tasks, turns,
-};
+use store::{environments, executions, messages, recovery, requests, segments, tasks};
 
 /// What recovery found and did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,52 +134,32 @@ impl Orchestrator {
     async fn recover_session(&self, session_id: &SessionId) -> Result<()> {
         let mut tx = self.inner.store.write().await?;
         let now = tx.now();
-        let session = sessions::get(&mut tx, session_id).await?;
         for message_id in segments::unsettled(&mut tx, session_id).await? {
             segments::fold(&mut tx, &message_id, now).await?;
         }
-        for turn in recovery::open_turns(&mut tx, session_id).await? {
-            let outcome = if turn.lifecycle_only || turn.prompt_dispatch_attempted {
-                TurnOutcome::Interrupted
-            } else {
-                TurnOutcome::NotDispatched
-            };
-            if outcome == TurnOutcome::NotDispatched {
-                for prompt in messages::prompts_of_turn(&mut tx, &turn.id).await? {
-                    messages::requeue_first(&mut tx, session_id, &prompt.id, now).await?;
-                }
-            }
-            if turn.authoritative || turn.lifecycle_only {
-                turns::complete(&mut tx, &turn.id, outcome, now).await?;
-                emit::prompts_of_turn(&mut tx, &turn.id).await?;
-            } else {
-                turns::remove(&mut tx, &turn.id).await?;
+        let mut facts = turn_plan::facts(&mut tx, session_id, |_| false).await?;
+        for turn in facts.turns.clone() {
+            if turn.is_open() && !turn.attempted {
+                let prompts = messages::prompts_of_turn(&mut tx, &turn.id).await?;
+                facts
+                    .prompts
+                    .extend(prompts.into_iter().map(|prompt| PromptFact {
+                        id: prompt.id,
+                        turn: turn.id.clone(),
+                    }));
             }
         }
-        // Answers that were not sent are the person's to give again; a question that nobody waits for stays open.
-        clarifications::restore(&mut tx, &session, |_| false).await?;
-        turn_rules::expire_permissions(&mut tx, session_id, RequestStatus::Expired).await?;
-        for (message_id, ..) in requests::undelivered(&mut tx, session_id).await? {
-            requests::set_delivered(&mut tx, &message_id, false, now).await?;
-        }
-        executions::remove(&mut tx, session_id).await?;
-        sessions::set_activity(&mut tx, session_id, None, 0).await?;
-        let next = match session.state {
-            SessionState::Running => SessionState::WaitingForInput,
-            SessionState::Starting
-                if sessions::route(&mut tx, session_id)
-                    .await?
-                    .acp_session_id
-                    .is_some() =>
-            {
-                SessionState::WaitingForInput
-            }
-            SessionState::Starting => SessionState::Created,
-            other => other,
-        };
-        sessions::set_state(&mut tx, session_id, next).await?;
-        tx.touch(&session.task_id);
-        emit::session(&mut tx, session_id).await?;
+        let undelivered = requests::undelivered(&mut tx, session_id).await?;
+        let undelivered = undelivered
+            .into_iter()
+            .map(|(id, status, _)| PermissionFact {
+                id,
+                status,
+                delivered: None,
+                awaited: false,
+            });
+        facts.permissions = undelivered.collect();
+        turn_plan::follow(&mut tx, session_id, &facts, &Input::Recovered).await?;
         self.commit(tx).await
     }
 

@@ -9,13 +9,15 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
-use crate::turns as turn_rules;
+use crate::turn_plan::carry_out;
 use model::bounds;
 use model::event::Event;
 use model::ids::{AttachmentId, MessageId, SessionId, TaskId, TurnId};
 use model::message::{Author, Disposition, Message, MessageType};
-use model::session::{Session, SessionState};
-use model::task::TaskState;
+use model::session::Session;
+use model::turn_machine::change::Change;
+use model::turn_machine::decide;
+use model::turn_machine::input::{Input, Refusal};
 use serde_json::json;
 use store::messages::{self, NewMessage, Place};
 use store::tx::WriteTx;
@@ -90,21 +92,23 @@ impl Orchestrator {
         content: &str,
         files: &[AttachmentId],
     ) -> Result<()> {
-        if session.state.is_terminal() {
-            return Err(CommandError::invalid(
-                "the session is closed; start a new one to go on",
-            ));
-        }
-        let queued = messages::queued(tx, &session.id).await?;
+        let facts = self.facts(tx, &session.id).await?;
+        let input = Input::Accepted(message_id.clone());
+        let plan = decide(&facts, &input, &TurnId::generate()).map_err(refused)?;
         let now = tx.now();
-        let wait = 0 < queued || turns::open(tx, &session.id).await?.is_some();
-        if wait && bounds::QUEUED_PROMPTS <= usize::try_from(queued).unwrap_or(usize::MAX) {
-            return Err(CommandError::Busy(format!(
-                "{} messages are queued already; wait for the agent or remove one",
-                bounds::QUEUED_PROMPTS
-            )));
-        }
-        let turn_id = (!wait).then(TurnId::generate);
+        // The new row is stored where the plan wants it; everything else of the plan follows.
+        let (own, rest): (Vec<_>, Vec<_>) =
+            plan.changes.into_iter().partition(|change| match change {
+                Change::QueueLast(prompt) | Change::ReserveForPrompt { prompt, .. } => {
+                    prompt == message_id
+                }
+                _ => false,
+            });
+        let turn_id = own.into_iter().find_map(|change| match change {
+            Change::ReserveForPrompt { turn, .. } => Some(turn),
+            _ => None,
+        });
+        let wait = turn_id.is_none();
         if let Some(turn_id) = &turn_id {
             turns::insert(tx, turn_id, &session.id, turns::NewTurn::ForMessage, now).await?;
         }
@@ -133,15 +137,8 @@ impl Orchestrator {
         .await?;
         self.claim_attachments(tx, &session.task_id, message_id, files)
             .await?;
-        tasks::raise_activity(tx, &session.task_id, now).await?;
         tx.touch(&session.task_id);
-        if wait {
-            // A queue that nobody works on starts with its first prompt: one send, one start.
-            let reserved = turn_rules::reserve_next(tx, &session.id).await?;
-            self.begin(tx, session, reserved.as_ref()).await?;
-        } else {
-            self.begin(tx, session, turn_id.as_ref()).await?;
-        }
+        carry_out(tx, &session.id, &facts, &rest).await?;
         emit::message_added(tx, message_id).await?;
         emit::queue(tx, &session.id).await?;
         Ok(())
@@ -153,30 +150,6 @@ impl Orchestrator {
             return Err(CommandError::conflict(
                 "the session is being stopped; try again in a moment",
             ));
-        }
-        Ok(())
-    }
-
-    /// Opens a reserved turn at once when a process is there for it; else the session starts one.
-    pub(crate) async fn begin(
-        &self,
-        tx: &mut WriteTx,
-        session: &Session,
-        turn_id: Option<&TurnId>,
-    ) -> store::error::Result<()> {
-        let Some(turn_id) = turn_id else {
-            return Ok(());
-        };
-        if self.inner.registry.has_process(&session.id) {
-            return turn_rules::open(tx, session, turn_id).await;
-        }
-        sessions::set_state(tx, &session.id, SessionState::Starting).await?;
-        emit::session(tx, &session.id).await?;
-        let now = tx.now();
-        let task = tasks::get(tx, &session.task_id).await?;
-        if matches!(task.state, TaskState::Todo | TaskState::Created) {
-            tasks::set_state(tx, &task.id, TaskState::Scheduling, now).await?;
-            emit::task(tx, &task.id, model::event::TaskChange::Updated).await?;
         }
         Ok(())
     }
@@ -211,8 +184,7 @@ impl Orchestrator {
         }
         let now = tx.now();
         messages::requeue_first(&mut tx, session_id, message_id, now).await?;
-        let reserved = turn_rules::reserve_next(&mut tx, session_id).await?;
-        self.begin(&mut tx, &session, reserved.as_ref()).await?;
+        self.go_on(&mut tx, &session).await?;
         tasks::raise_activity(&mut tx, &session.task_id, now).await?;
         tx.touch(&session.task_id);
         emit::message_updated(&mut tx, message_id).await?;
@@ -276,6 +248,17 @@ impl Orchestrator {
         self.commit(tx).await?;
         self.poke(&session, Poke::Cancel);
         Ok(())
+    }
+}
+
+/// Why a prompt is not taken, in words that say what to do.
+fn refused(refusal: Refusal) -> CommandError {
+    match refusal {
+        Refusal::QueueFull => CommandError::Busy(format!(
+            "{} messages are queued already; wait for the agent or remove one",
+            bounds::QUEUED_PROMPTS
+        )),
+        _ => CommandError::invalid("the session is closed; start a new one to go on"),
     }
 }
 

@@ -5,12 +5,13 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use crate::tasks::check_title;
+use crate::turn_plan::follow;
 use model::event::Event;
 use model::ids::SessionId;
 use model::session::{Session, SessionState};
-use model::turn::TurnOutcome;
+use model::turn_machine::input::Input;
 use store::tx::WriteTx;
-use store::{attachments, sessions, tasks, turns};
+use store::{attachments, sessions, tasks};
 
 impl Orchestrator {
     /// A person opened the session's detail: an agent that could go on is resumed (with a lifecycle turn only).
@@ -149,23 +150,8 @@ impl Orchestrator {
         if session.state.is_terminal() {
             return Ok(session);
         }
-        let open = turns::open(&mut tx, session_id).await?;
-        let state = if open.is_some() {
-            SessionState::Cancelled
-        } else {
-            SessionState::Completed
-        };
-        sessions::set_state(&mut tx, session_id, state).await?;
-        if let Some(turn) = open {
-            let closed = sessions::get(&mut tx, session_id).await?;
-            crate::turns::settle(&mut tx, &closed, &turn.id, TurnOutcome::Cancelled, 0).await?;
-        }
-        crate::turns::expire_permissions(
-            &mut tx,
-            session_id,
-            model::message::RequestStatus::Expired,
-        )
-        .await?;
+        let facts = self.facts(&mut tx, session_id).await?;
+        follow(&mut tx, session_id, &facts, &Input::Closed).await?;
         tx.touch(&session.task_id);
         let closed = self.finish(tx, session_id).await?;
         self.poke_live(&session, Poke::Stop);

@@ -102,6 +102,30 @@ impl Planning<'_> {
         }
     }
 
+    /// A person or a workflow closed the session: COMPLETED, or CANCELLED when a turn was open.
+    pub(super) fn close(&mut self) {
+        if self.facts.session.is_terminal() {
+            return;
+        }
+        let open = self.facts.open().cloned();
+        self.then(Change::Session(if open.is_some() {
+            SessionState::Cancelled
+        } else {
+            SessionState::Completed
+        }));
+        match open {
+            Some(turn) if turn.authoritative => self.settle(&turn.id, TurnOutcome::Cancelled),
+            Some(turn) => self.undo(&turn.id),
+            None => {}
+        }
+        self.then(Change::EndPermissions(RequestStatus::Expired));
+        self.then(Change::Activity {
+            activity: None,
+            subagents: 0,
+        });
+        self.rest();
+    }
+
     /// An empty reservation that was never attempted goes, and what it claimed is pending again (PEN-03).
     pub(super) fn undo(&mut self, turn: &TurnId) {
         self.then(Change::RemoveTurn(turn.clone()));
@@ -120,6 +144,23 @@ impl Planning<'_> {
             } else {
                 let delivered = false;
                 Change::QuestionsDelivered { id, delivered }
+            });
+        }
+        // Nobody needs to be told that a question was declined that nobody waits for.
+        let declined = |q: &&super::facts::QuestionsFact| {
+            q.status == RequestStatus::Rejected && q.delivered.is_none() && !q.attached
+        };
+        let declined: Vec<_> = self
+            .facts
+            .questions
+            .iter()
+            .filter(declined)
+            .cloned()
+            .collect();
+        for bundle in declined {
+            self.then(Change::QuestionsDelivered {
+                id: bundle.id,
+                delivered: false,
             });
         }
     }

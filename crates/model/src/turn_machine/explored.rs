@@ -10,6 +10,7 @@ use super::{change::Plan, decide};
 use crate::message::{Disposition, RequestStatus};
 use crate::session::{Activity, SessionState};
 use crate::task::TaskState;
+use crate::turn::TurnOutcome;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -83,6 +84,15 @@ fn turns(before: &World, now: &World) -> Result<(), String> {
         "two turns are open",
         now.facts.turns.iter().filter(open).count() <= 1,
     )?;
+    for placed in &now.facts.prompts {
+        let its = now.facts.turn(&placed.turn);
+        holds(
+            "a prompt's turn has no authority",
+            its.is_none_or(|turn| turn.authoritative),
+        )?;
+        let left = its.is_some_and(|turn| turn.outcome == Some(TurnOutcome::NotDispatched));
+        holds("a prompt stayed with a turn that was given up", !left)?;
+    }
     for turn in &before.facts.turns {
         let Some(kept) = now.facts.turn(&turn.id) else {
             holds("a turn with authority is gone", !turn.authoritative)?;
@@ -157,7 +167,9 @@ fn permissions(before: &World, now: &World) -> Result<(), String> {
                 asked.heard == asked.chosen,
             )?;
         }
-        let handled = now.lost || now.facts.reserved().is_some();
+        // The owner is about to withdraw it: with the next prompt, or with the end of the process.
+        let ending = now.lost || now.facts.session.is_terminal();
+        let handled = ending || now.facts.reserved().is_some();
         let answerable = row.status.is_terminal() || row.awaited;
         holds(
             "a person may answer what nobody waits for",
@@ -200,6 +212,14 @@ fn questions(before: &World, now: &World) -> Result<(), String> {
             !other || kept.status == earlier.status,
         )?;
     }
+    let undone = |turn: &TurnFact| now.facts.turn(&turn.id).is_none();
+    let unsent = now
+        .facts
+        .questions
+        .iter()
+        .any(|q| q.status == RequestStatus::Answered && q.delivered.is_none() && !q.attached);
+    let given_up = before.facts.turns.iter().any(undone) && now.facts.open().is_none();
+    holds("answers went with their reservation", !(given_up && unsent))?;
     match now.questions.heard {
         Some(RequestStatus::Cancelled) | None => Ok(()),
         heard => holds(
@@ -248,6 +268,15 @@ fn refusals(now: &World) -> Result<(), String> {
         "a late update changes something",
         late == Ok(Plan::default()),
     )?;
+    for id in (0..now.sent.len()).map(prompt) {
+        if now.facts.disposition(&id) == Some(Disposition::Dispatched) {
+            let again = decide(&now.facts, &Input::SentAgain(id), &fresh);
+            holds(
+                "what was dispatched is sent again",
+                again == Err(Refusal::Moved),
+            )?;
+        }
+    }
     for row in now
         .facts
         .permissions

@@ -19,6 +19,8 @@ pub enum Input {
     QueueAsked,
     /// A person asked to stop the turn.
     StopAsked,
+    /// A person or a workflow closes the session.
+    Closed,
     /// A permission is decided.
     PermissionDecided {
         /// Its row.

@@ -88,6 +88,7 @@ pub(super) struct World {
     pub(super) stop_begun: bool,
     /// A failure, a restart or a wish made the queue wait for a person.
     pub(super) waits_for_person: bool,
+    closed: bool,
     stops: u8,
     session_stops: u8,
     exits: u8,
@@ -108,6 +109,7 @@ impl World {
             lost: false,
             stop_begun: false,
             waits_for_person: false,
+            closed: false,
             stops: 0,
             session_stops: 0,
             exits: 0,
@@ -151,7 +153,7 @@ impl World {
         for (index, sent) in self.sent.iter().enumerate() {
             let earlier_asked = index == 0 || self.sent[index - 1].asked != 0;
             if sent.asked == 0 && earlier_asked {
-                events.push(Event::Of(Input::Accepted(prompt(index))));
+                self.offer(events, Input::Accepted(prompt(index)));
             } else if sent.asked != 0 && sent.asked < SENDS && !sent.gone {
                 self.offer(events, Input::SentAgain(prompt(index)));
             }
@@ -162,6 +164,9 @@ impl World {
         }
         if self.stops < 2 && self.facts.open().is_some_and(|turn| !turn.cancel_requested) {
             events.push(Event::Of(Input::StopAsked));
+        }
+        if !self.facts.session.is_terminal() && self.facts.open().is_some() {
+            events.push(Event::Of(Input::Closed));
         }
         if self.session_stops < 1 && !self.facts.stopping && self.facts.process {
             events.push(Event::StopSession);
@@ -195,11 +200,12 @@ impl World {
             } else {
                 Event::Up
             });
+            // A stop during the start closes the prompt that waits; the start goes on with the next, if there is one.
+            if reserved.is_some_and(|turn| turn.cancel_requested) {
+                events.push(Event::Of(Input::Unsent(TurnOutcome::Cancelled)));
+            }
             for outcome in [TurnOutcome::Failed, TurnOutcome::Cancelled] {
-                let stopped = self.facts.stopping || reserved.is_some_and(|t| t.cancel_requested);
-                if outcome == TurnOutcome::Failed || stopped {
-                    events.push(Event::Of(Input::StartFailed { outcome }));
-                }
+                events.push(Event::Of(Input::StartFailed { outcome }));
             }
             return;
         }
@@ -347,7 +353,9 @@ impl World {
         if self.facts.turn(&self.fresh()).is_some() {
             self.turns_made += 1;
         }
-        self.waits_for_person &= self.facts.open().is_none();
+        // What is queued in a closed session stays there, and its state says why.
+        self.waits_for_person =
+            self.closed || (self.waits_for_person && self.facts.open().is_none());
     }
 
     /// What a person or an agent knows before the machine is asked.
@@ -365,6 +373,7 @@ impl World {
                 }
             }
             Input::StopAsked => self.stops += 1,
+            Input::Closed => self.closed = true,
             Input::PermissionDecided { id, decision } => {
                 if let Some(asked) = self.of_permission(id) {
                     asked.chosen = Some(*decision);
@@ -413,8 +422,8 @@ impl World {
 
     fn say(&mut self, acts: &[Act]) {
         for act in acts {
-            self.facts.carry_out(act);
             self.hear(act);
+            self.facts.carry_out(act);
         }
     }
 
@@ -436,12 +445,16 @@ impl World {
                 }
             }
             Act::AnswerPermission { id, decision } => {
+                let mut waiting = self.facts.permissions.iter().filter(|p| p.awaited);
+                assert!(waiting.any(|p| p.id == *id), "nobody waits for {id:?}");
                 if let Some(asked) = self.of_permission(id) {
                     assert_eq!(asked.heard, None, "{id:?} is answered twice");
                     asked.heard = Some(*decision);
                 }
             }
             Act::AnswerQuestions { decision, .. } => {
+                let waited = self.facts.questions.iter().any(|q| q.attached);
+                assert!(waited, "nobody waits for the answers");
                 assert_eq!(
                     self.questions.heard, None,
                     "the questions are answered twice"

@@ -9,7 +9,6 @@ use crate::clarifications::{self, Verdict};
 use crate::emit;
 use crate::runtime::Runtime;
 use crate::runtime::pokes::{Handle, Poke};
-use crate::turns as turn_rules;
 use agentctl::elicitation::{ElicitationAnswer, Form};
 use agentctl::event::{PermissionDelivery, PermissionTicket};
 use model::bounds;
@@ -340,8 +339,7 @@ impl Runtime {
                     let attached = |id: &PendingId| self.handle.questions.is_attached(id);
                     clarifications::restore(&mut tx, &session, attached).await?;
                 } else {
-                    let turn = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
-                    self.o.begin(&mut tx, &session, turn.as_ref()).await?;
+                    self.o.go_on(&mut tx, &session).await?;
                 }
                 self.o.commit(tx).await
             })

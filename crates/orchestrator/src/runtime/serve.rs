@@ -1,22 +1,35 @@
 //! What pokes lead to. Each looks at the database and does what stands there.
 
 use crate::clarifications;
-use crate::emit;
 use crate::environments::StartFailure;
 use crate::runtime::Runtime;
 use crate::runtime::live::OpenTurn;
 use crate::runtime::pokes::{Poke, Pokes};
 use crate::runtime::start::{Purpose, Start};
+use crate::turn_plan::{self, carry_out, reserved_by};
 use crate::turns as turn_rules;
 use agentctl::request::PromptPart;
 use model::bounds;
-use model::ids::PendingId;
+use model::ids::{PendingId, TurnId};
 use model::message::RequestStatus;
-use model::session::{Activity, Session, SessionState};
+use model::session::SessionState;
 use model::turn::{Turn, TurnOutcome};
+use model::turn_machine::change::Act;
+use model::turn_machine::decide;
+use model::turn_machine::facts::Facts;
+use model::turn_machine::input::Input;
+use std::sync::atomic::Ordering;
 use store::tx::WriteTx;
 use store::{sessions, turns};
 use tokio::time::Instant;
+
+/// What came of marking a turn attempted.
+enum Marked {
+    /// Its prompt is to be written, with these answers.
+    Write(Option<String>),
+    /// It has settled, or there was nothing to send; whether another turn waits.
+    Not { more: bool },
+}
 
 impl Runtime {
     pub(super) async fn serve(&mut self, pokes: Pokes) {
@@ -105,39 +118,31 @@ impl Runtime {
             .persist("dispatch", || {
                 Box::pin(async {
                     let mut tx = self.o.inner.store.write().await?;
-                    let session = sessions::get(&mut tx, &self.session_id).await?;
-                    let now = turns::get(&mut tx, &turn.id).await?;
-                    if session.state.is_terminal() || now.completed_at.is_some() {
-                        return Ok(None);
+                    let facts = self.facts(&mut tx).await?;
+                    if facts
+                        .reserved()
+                        .is_none_or(|reserved| reserved.id != turn.id)
+                    {
+                        return Ok(Marked::Not { more: false }); // it was settled meanwhile
                     }
+                    let plan = decide(&facts, &Input::Dispatched, &TurnId::generate());
+                    let plan = plan.unwrap_or_default();
                     // A turn without a message brings answers; without these there is nothing to send.
-                    let answers = if turn.authoritative {
-                        None
-                    } else {
+                    let writes = plan.after.contains(&Act::Write(turn.id.clone()));
+                    let answers = if writes && !turn.authoritative {
                         let attached = |id: &PendingId| self.handle.questions.is_attached(id);
-                        let claimed =
-                            clarifications::claim(&mut tx, &self.session_id, attached).await?;
-                        if claimed.is_none() {
-                            self.undo_empty(tx, &session, turn).await?;
-                            return Ok(None);
-                        }
-                        claimed
-                    };
-                    if session.state == SessionState::Running {
-                        turn_rules::expire_permissions(
-                            &mut tx,
-                            &self.session_id,
-                            RequestStatus::Expired,
-                        )
-                        .await?;
+                        clarifications::claim(&mut tx, &self.session_id, attached).await?
                     } else {
-                        turn_rules::open(&mut tx, &session, &turn.id).await?;
+                        None
+                    };
+                    carry_out(&mut tx, &self.session_id, &facts, &plan.changes).await?;
+                    if !writes {
+                        self.o.commit(tx).await?;
+                        let more = reserved_by(&plan).is_some();
+                        return Ok(Marked::Not { more });
                     }
-                    turns::mark_attempted(&mut tx, &turn.id).await?;
-                    tx.touch(&self.task_id);
-                    emit::prompts_of_turn(&mut tx, &turn.id).await?;
                     self.o.commit(tx).await?;
-                    Ok(Some(answers))
+                    Ok(Marked::Write(answers))
                 })
             })
             .await;
@@ -145,8 +150,13 @@ impl Runtime {
             // Not marked, so not written: the prompt is surely undelivered.
             return self.close_unsent(turn, TurnOutcome::Failed, None).await;
         };
-        // The session was closed, or the turn settled, meanwhile: there is nothing to send.
-        let Some(answers) = marked else { return false };
+        let answers = match marked {
+            Marked::Write(answers) => answers,
+            Marked::Not { more } => {
+                self.withdraw_tickets();
+                return more;
+            }
+        };
         parts.extend(answers.map(PromptPart::Text));
         self.withdraw_tickets();
         self.rows.begin_turn(turn.id.clone());
@@ -161,56 +171,46 @@ impl Runtime {
     /// Settles a turn whose prompt was never written; says whether that is stored. After a person's cancel the queue
     /// goes on, unless the process is to end. A failure becomes the session's error.
     pub(super) async fn close_unsent(
-        &self,
+        &mut self,
         turn: &Turn,
         outcome: TurnOutcome,
         failure: Option<&StartFailure>,
     ) -> bool {
-        let goes_on = outcome == TurnOutcome::Cancelled && !self.stopping;
-        self.persist("unsent turn", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                if let Some(failure) = failure {
-                    let error = failure.record(self.session_id.as_str(), tx.now());
-                    sessions::set_error(&mut tx, &self.session_id, &error).await?;
-                }
-                let session = sessions::get(&mut tx, &self.session_id).await?;
-                if clarifications::undo(&mut tx, &session, turn).await? {
-                    self.rest_activity(&mut tx).await?;
-                } else {
-                    turn_rules::settle(&mut tx, &session, &turn.id, outcome, 0).await?;
-                }
-                if goes_on {
-                    let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
-                    let session = sessions::get(&mut tx, &self.session_id).await?;
-                    self.o.begin(&mut tx, &session, next.as_ref()).await?;
-                }
-                turn_rules::rest(&mut tx, &self.session_id).await?;
-                self.o.commit(tx).await
+        let closed = self
+            .persist("unsent turn", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.write().await?;
+                    if let Some(failure) = failure {
+                        let error = failure.record(self.session_id.as_str(), tx.now());
+                        sessions::set_error(&mut tx, &self.session_id, &error).await?;
+                    }
+                    let facts = self.facts(&mut tx).await?;
+                    let unsent = Input::Unsent(outcome);
+                    if facts
+                        .reserved()
+                        .is_none_or(|reserved| reserved.id != turn.id)
+                    {
+                        return Ok(()); // it was settled meanwhile
+                    }
+                    turn_plan::follow(&mut tx, &self.session_id, &facts, &unsent).await?;
+                    self.o.commit(tx).await
+                })
             })
-        })
-        .await
-        .is_some()
+            .await
+            .is_some();
+        // Its opening ended what was asked before: nobody is left waiting for an answer that cannot come.
+        self.withdraw_tickets();
+        closed
     }
 
-    /// Undoes a reservation that has nothing to send, and brings the rows to rest.
-    async fn undo_empty(
-        &self,
-        mut tx: WriteTx,
-        session: &Session,
-        turn: &Turn,
-    ) -> store::error::Result<()> {
-        clarifications::undo(&mut tx, session, turn).await?;
-        self.rest_activity(&mut tx).await?;
-        turn_rules::rest(&mut tx, &self.session_id).await?;
-        self.o.commit(tx).await
-    }
-
-    /// No turn is open any more: only background work is left, if there is any.
-    async fn rest_activity(&self, tx: &mut WriteTx) -> store::error::Result<()> {
-        let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
-        let activity = (0 < subagents).then_some(Activity::Background);
-        sessions::set_activity(tx, &self.session_id, activity, subagents).await
+    /// The facts as this owner knows them.
+    pub(super) async fn facts(&self, tx: &mut WriteTx) -> store::error::Result<Facts> {
+        let attached = |id: &PendingId| self.handle.questions.is_attached(id);
+        let mut facts = turn_plan::facts(tx, &self.session_id, attached).await?;
+        facts.process = self.handle.has_process.load(Ordering::SeqCst);
+        facts.stopping = self.stopping;
+        facts.subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
+        Ok(facts)
     }
 
     /// Brings the rows to rest when nothing is under way.

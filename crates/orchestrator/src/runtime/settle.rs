@@ -1,30 +1,26 @@
 //! Every way a turn ends, and every way a process does.
 
-use crate::clarifications;
 use crate::emit;
 use crate::environments::StartFailure;
 use crate::runtime::Runtime;
 use crate::runtime::pokes::Poke;
 use crate::runtime::start::of_agent;
-use crate::turns as turn_rules;
+use crate::turn_plan;
 use agentctl::error::AgentError;
 use agentctl::event::{AgentExit, AgentStatus, PromptEnd, StopReason, TextKind};
 use model::bounds;
 use model::error::ErrorCategory;
 use model::git::SnapshotTrigger;
-use model::ids::{PendingId, TurnId};
-use model::message::RequestStatus;
-use model::session::SessionState;
+use model::ids::TurnId;
 use model::turn::TurnOutcome;
+use model::turn_machine::input::Input;
 use std::sync::atomic::Ordering;
-use store::{executions, segments, sessions, tasks, turns};
+use store::{executions, segments, sessions, tasks};
 
 /// How a turn ends.
 pub(super) struct Ending {
     outcome: TurnOutcome,
     error: Option<StartFailure>,
-    /// Whether the queue goes on; after a failure it waits for a person.
-    queue_goes_on: bool,
     /// The agent answered the prompt, so it had reached it.
     replied: bool,
 }
@@ -34,7 +30,6 @@ impl Ending {
         Self {
             outcome,
             error: None,
-            queue_goes_on: true,
             replied: false,
         }
     }
@@ -43,7 +38,6 @@ impl Ending {
         Self {
             outcome: TurnOutcome::Failed,
             error: Some(StartFailure::new(category, text)),
-            queue_goes_on: false,
             replied: false,
         }
     }
@@ -160,25 +154,17 @@ impl Runtime {
                         }
                         None => {}
                     }
-                    if ending.replied {
-                        turns::mark_acknowledged(&mut tx, &turn.id).await?;
-                    }
-                    let session = sessions::get(&mut tx, &self.session_id).await?;
-                    turn_rules::settle(&mut tx, &session, &turn.id, ending.outcome, subagents)
-                        .await?;
-                    let next =
-                        if ending.queue_goes_on && !self.stopping && !session.state.is_terminal() {
-                            turn_rules::reserve_next(&mut tx, &self.session_id).await?
-                        } else {
-                            None
-                        };
-                    let session = sessions::get(&mut tx, &self.session_id).await?;
-                    if next.is_none() {
-                        // Answers that were to go with a turn of their own wait for a person again, like the queue.
-                        let attached = |id: &PendingId| self.handle.questions.is_attached(id);
-                        clarifications::restore(&mut tx, &session, attached).await?;
-                    }
-                    self.o.begin(&mut tx, &session, next.as_ref()).await?;
+                    let facts = self.facts(&mut tx).await?;
+                    let open = facts.open().is_some_and(|open| open.id == turn.id);
+                    let ended = Input::TurnEnded {
+                        outcome: ending.outcome,
+                        replied: ending.replied,
+                    };
+                    let next = if open {
+                        turn_plan::follow(&mut tx, &self.session_id, &facts, &ended).await?
+                    } else {
+                        None // the session was closed meanwhile, and its turn with it
+                    };
                     self.o.commit(tx).await?;
                     Ok(next)
                 })
@@ -223,10 +209,7 @@ impl Runtime {
         let interrupted = self.o.inner.shutdown.is_cancelled();
         if self.turn.is_some() {
             let ending = if interrupted {
-                Ending {
-                    queue_goes_on: false,
-                    ..Ending::plain(TurnOutcome::Interrupted)
-                }
+                Ending::plain(TurnOutcome::Interrupted)
             } else if cancelling || asked {
                 Ending::plain(TurnOutcome::Cancelled)
             } else {
@@ -265,19 +248,9 @@ impl Runtime {
         self.persist_ending("process end", TurnOutcome::Interrupted, None, || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
-                executions::remove(&mut tx, &self.session_id).await?;
-                turn_rules::expire_permissions(&mut tx, &self.session_id, RequestStatus::Expired)
-                    .await?;
-                let session = sessions::get(&mut tx, &self.session_id).await?;
-                if turns::open(&mut tx, &self.session_id).await?.is_none() {
-                    clarifications::restore(&mut tx, &session, |_| false).await?;
-                }
-                if session.foreground_activity.is_some() || session.active_subagent_count != 0 {
-                    sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
-                }
-                if session.state == SessionState::WaitingForInput && idle {
-                    sessions::set_state(&mut tx, &self.session_id, SessionState::Idle).await?;
-                }
+                let facts = self.facts(&mut tx).await?;
+                let forgotten = Input::ProcessForgotten { idle };
+                turn_plan::follow(&mut tx, &self.session_id, &facts, &forgotten).await?;
                 tx.touch(&self.task_id);
                 emit::session(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
@@ -321,11 +294,8 @@ impl Runtime {
     pub(super) async fn shut_down(&mut self) {
         self.flush_window().await;
         if self.turn.is_some() {
-            self.finish_turn(Ending {
-                queue_goes_on: false,
-                ..Ending::plain(TurnOutcome::Interrupted)
-            })
-            .await;
+            self.finish_turn(Ending::plain(TurnOutcome::Interrupted))
+                .await;
             self.persist("interruption", || {
                 Box::pin(async {
                     let mut tx = self.o.inner.store.write().await?;

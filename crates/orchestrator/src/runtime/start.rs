@@ -1,6 +1,5 @@
 //! Bringing an agent up: environment, process, session, mode and model.
 
-use crate::clarifications;
 use crate::emit;
 use crate::environments::StartFailure;
 use crate::keys::AgentKey;
@@ -8,7 +7,7 @@ use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::runtime::pokes::Poke;
 use crate::runtime::stream::NewRow;
-use crate::turns as turn_rules;
+use crate::turn_plan;
 use agentctl::connection::AgentConnection;
 use agentctl::connection::opening::OpenedSession;
 use agentctl::error::AgentError;
@@ -22,6 +21,7 @@ use model::ids::{ExecutionId, TurnId};
 use model::message::{Author, MessageType};
 use model::session::{Session, SessionState};
 use model::turn::TurnOutcome;
+use model::turn_machine::input::Input;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,16 +80,16 @@ impl Runtime {
                 self.live = Some(live);
                 self.handle.has_process.store(true, Ordering::SeqCst);
                 if purpose != Purpose::Prompt {
-                    self.end_start(lifecycle.as_ref()).await;
+                    self.end_start().await;
                 }
                 Start::Ready
             }
             Some(Err(failure)) => {
-                self.start_failed(Some(failure), lifecycle.as_ref()).await;
+                self.start_failed(Some(failure)).await;
                 Start::Failed
             }
             None => {
-                self.start_failed(None, lifecycle.as_ref()).await;
+                self.start_failed(None).await;
                 Start::Interrupted
             }
         }
@@ -123,16 +123,12 @@ impl Runtime {
         if turn.cancel_requested_at.is_none() {
             return Ok(true); // it was an earlier turn that somebody cancelled
         }
-        let session = sessions::get(&mut tx, &self.session_id).await?;
-        if !clarifications::undo(&mut tx, &session, &turn).await? {
-            turn_rules::settle(&mut tx, &session, &turn.id, TurnOutcome::Cancelled, 0).await?;
-        }
-        let next = turn_rules::reserve_next(&mut tx, &self.session_id).await?;
+        let facts = self.facts(&mut tx).await?;
+        let cancelled = Input::Unsent(TurnOutcome::Cancelled);
+        let next = turn_plan::follow(&mut tx, &self.session_id, &facts, &cancelled).await?;
         if next.is_none() {
             return Ok(false); // the end of the start settles it, with everything else
         }
-        let session = sessions::get(&mut tx, &self.session_id).await?;
-        self.o.begin(&mut tx, &session, next.as_ref()).await?;
         self.o.commit(tx).await?;
         Ok(true)
     }
@@ -162,16 +158,13 @@ impl Runtime {
     }
 
     /// Ready, and no prompt waits: the session waits for a person, the task goes back to where it was.
-    async fn end_start(&self, lifecycle: Option<&TurnId>) {
+    async fn end_start(&self) {
         self.persist("start", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
-                let now = tx.now();
-                if let Some(turn_id) = lifecycle {
-                    turns::complete(&mut tx, turn_id, TurnOutcome::Completed, now).await?;
-                }
-                turn_rules::started(&mut tx, &self.task_id).await?;
-                turn_rules::rest(&mut tx, &self.session_id).await?;
+                let facts = self.facts(&mut tx).await?;
+                turn_plan::follow(&mut tx, &self.session_id, &facts, &Input::Ready).await?;
+                emit::session(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
             })
         })
@@ -179,7 +172,7 @@ impl Runtime {
     }
 
     /// The start failed, or was stopped: the reserved prompt is undelivered and the queue waits for a person.
-    async fn start_failed(&mut self, failure: Option<StartFailure>, lifecycle: Option<&TurnId>) {
+    async fn start_failed(&mut self, failure: Option<StartFailure>) {
         if let Some(failure) = &failure {
             let category = failure.category.as_str();
             tracing::warn!(session = %self.session_id, category, "an agent could not be started");
@@ -193,25 +186,14 @@ impl Runtime {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 let now = tx.now();
-                if let Some(turn_id) = lifecycle {
-                    turns::complete(&mut tx, turn_id, TurnOutcome::Failed, now).await?;
-                }
-                let session = sessions::get(&mut tx, &self.session_id).await?;
-                let reserved = turns::open(&mut tx, &self.session_id).await?;
-                if let Some(turn) = reserved
-                    && !clarifications::undo(&mut tx, &session, &turn).await?
-                {
-                    turns::complete(&mut tx, &turn.id, outcome, now).await?;
-                    emit::turn_completed(&mut tx, &turn.id).await?;
-                    emit::prompts_of_turn(&mut tx, &turn.id).await?;
-                }
-                sessions::set_activity(&mut tx, &self.session_id, None, 0).await?;
-                executions::remove(&mut tx, &self.session_id).await?;
+                let facts = self.facts(&mut tx).await?;
+                let failed = Input::StartFailed { outcome };
+                turn_plan::follow(&mut tx, &self.session_id, &facts, &failed).await?;
                 if let Some(failure) = &failure {
                     let error = failure.record(self.session_id.as_str(), now);
                     sessions::set_error(&mut tx, &self.session_id, &error).await?;
                 }
-                turn_rules::rest(&mut tx, &self.session_id).await?;
+                emit::session(&mut tx, &self.session_id).await?;
                 self.o.commit(tx).await
             })
         })
