@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use store::sql::sql;
 use store::tx::WriteTx;
+use testkit::store::Engine;
 use testkit::story::Story;
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -15,6 +16,9 @@ static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Set: the table of indexes is printed.
 const PRINT: &str = "FLIGHTSTRIP_PRINT_PLANS";
+
+/// Where people read of tables, indexes and walks.
+const PAGE: &str = include_str!("../../../../docs/storage.md");
 
 /// How an index was used.
 struct Use {
@@ -85,7 +89,7 @@ impl Plans {
     }
 
     fn judge(&mut self, by: &str, statement: &str, read: &Read) {
-        self.note(by, read);
+        self.note(&format!("`{by}`"), read);
         let unfinished = |index: &String| UNFINISHED.contains(&index.as_str());
         if !read.whole || read.index.as_ref().is_some_and(unfinished) {
             return;
@@ -131,11 +135,11 @@ impl Plans {
             for read in plan.iter().flatten() {
                 if read.whole && !rare {
                     self.problems.push(format!(
-                        "deleting of {parent} reads all of {child} for {field}: {}",
+                        "a deletion from {parent} reads all of {child} for {field}: {}",
                         read.line
                     ));
                 }
-                self.note(&format!("deleting of {parent}"), read);
+                self.note(&format!("deletion from `{parent}`"), read);
             }
         }
         Ok(())
@@ -146,11 +150,19 @@ impl Plans {
         &self.problems
     }
 
-    /// Whatever was wrong, all at once; and each index that a migration made is needed by somebody.
+    /// Whatever was wrong, all at once; each index that a migration made is needed by somebody, and the page knows it.
     pub(crate) fn end(mut self) -> Result<()> {
         for index in self.planner.made_indexes() {
             if !self.indexes.contains_key(index) {
                 self.problems.push(format!("nobody needs {index}"));
+            }
+        }
+        let walks = WALKS.iter().map(|walk| walk.by);
+        let names = self.planner.tables().map(String::as_str).chain(walks);
+        for name in names.chain(self.planner.made_indexes().map(String::as_str)) {
+            if !PAGE.contains(&format!("`{name}`")) {
+                self.problems
+                    .push(format!("docs/storage.md does not speak of {name}"));
             }
         }
         for (number, walk) in WALKS.iter().enumerate() {
@@ -166,21 +178,22 @@ impl Plans {
         Ok(())
     }
 
-    /// Rows of the tables of the page: sorted, those of one index stand together.
+    /// Rows of the tables of [`PAGE`]: sorted, those of one index stand together.
     fn print(&self) {
-        let engine = self.story.db.engine();
+        let engine = match self.story.db.engine() {
+            Engine::Sqlite => "SQLite",
+            Engine::Postgres => "PostgreSQL",
+        };
         for index in self.planner.made_indexes() {
             if let Some(used) = self.indexes.get(index) {
-                let by: Vec<String> = used.by.iter().map(|by| format!("`{by}`")).collect();
+                let by: Vec<&str> = used.by.iter().map(String::as_str).collect();
                 let (by, line) = (by.join(", "), &used.line);
-                println!("| `{index}` | {engine:?} | {by} | `{line}` |");
+                println!("| `{index}` | {engine} | {by} | `{line}` |");
             }
         }
         for walk in WALKS.iter().filter(|walk| self.concerns(walk)) {
-            println!(
-                "| walk | `{}` | `{}` | {engine:?} | {} |",
-                walk.by, walk.table, walk.why
-            );
+            let Walk { by, table, why, .. } = walk;
+            println!("| walk | `{by}` | `{table}` | {engine} | {why} |");
         }
     }
 }

@@ -74,6 +74,11 @@ impl Planner {
         })
     }
 
+    /// The tables, by name.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &String> {
+        self.schema.tables.iter()
+    }
+
     /// The indexes that a migration made by name; those that belong to a key are left out.
     pub(crate) fn made_indexes(&self) -> impl Iterator<Item = &String> {
         let of_a_key = |name: &str| {
