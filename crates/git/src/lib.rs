@@ -37,12 +37,15 @@ mod status;
 mod untracked;
 mod version;
 mod write;
+mod writers;
 
 use crate::config::GitConfig;
 use crate::error::GitError;
+use crate::writers::Writers;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OnceCell, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// The Git of this machine. Cheap to clone; all clones share one admission.
@@ -56,6 +59,7 @@ struct Inner {
     config: GitConfig,
     // Tokio's semaphore is fair: a repository that asks often cannot overtake one that asks rarely.
     admission: Arc<Semaphore>,
+    writers: Writers,
     /// Set once Git was found to be new enough.
     checked: OnceCell<()>,
 }
@@ -69,6 +73,8 @@ pub(crate) struct Work {
     pub(crate) config: GitConfig,
     pub(crate) deadline: Instant,
     _place: Arc<OwnedSemaphorePermit>,
+    /// The turn among those who write to the same repository.
+    _turn: Option<Arc<OwnedMutexGuard<()>>>,
 }
 
 impl Work {
@@ -90,6 +96,7 @@ impl Git {
             inner: Arc::new(Inner {
                 config,
                 admission,
+                writers: Writers::default(),
                 checked: OnceCell::new(),
             }),
         }
@@ -106,11 +113,25 @@ impl Git {
             config: self.inner.config.clone(),
             deadline: Instant::now() + limit,
             _place: Arc::new(place),
+            _turn: None,
         };
         self.inner
             .checked
             .get_or_try_init(|| version::check(&work))
             .await?;
+        Ok(work)
+    }
+
+    /// As [`Git::admit`], for work that writes to this repository: it is the only one of its kind there. The turn comes
+    /// first, so waiting for it takes no place from others.
+    pub(crate) async fn admit_writer(
+        &self,
+        repository: &Path,
+        limit: Duration,
+    ) -> Result<Work, GitError> {
+        let turn = self.inner.writers.turn(repository).await;
+        let mut work = self.admit(limit).await?;
+        work._turn = Some(Arc::new(turn));
         Ok(work)
     }
 }

@@ -91,7 +91,9 @@ impl Git {
         branch: &str,
         base: &str,
     ) -> Result<MergeOutcome, GitError> {
-        let work = self.admit(bounds::GIT_WRITE_TIMEOUT).await?;
+        let work = self
+            .admit_writer(repository, bounds::GIT_WRITE_TIMEOUT)
+            .await?;
         let place = Place::open(&work, repository).await?;
         let there = Place::open(&work, worktree).await?;
         let trees = checkouts(&place).await?;

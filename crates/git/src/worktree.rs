@@ -52,7 +52,9 @@ impl Git {
         branch: &str,
         base: &str,
     ) -> Result<Worktree, GitError> {
-        let work = self.admit(bounds::GIT_WRITE_TIMEOUT).await?;
+        let work = self
+            .admit_writer(repository, bounds::GIT_WRITE_TIMEOUT)
+            .await?;
         let place = Place::open(&work, repository).await?;
         if !name::is_branch(branch) {
             return Err(GitError::InvalidBranchName);
@@ -96,7 +98,9 @@ impl Git {
         worktree: &Path,
         delete_branch: Option<&str>,
     ) -> Result<Removal, GitError> {
-        let work = self.admit(bounds::GIT_WRITE_TIMEOUT).await?;
+        let work = self
+            .admit_writer(repository, bounds::GIT_WRITE_TIMEOUT)
+            .await?;
         let place = Place::open(&work, repository).await?;
         let real = tokio::fs::canonicalize(worktree).await;
         let path = real.as_deref().unwrap_or(worktree);

@@ -46,6 +46,29 @@ async fn a_taken_branch_gets_a_number_also_when_asked_at_once() {
     assert_eq!(branches, ["task-2", "task-3", "task-4", "task-5"]);
 }
 
+/// Git reads every worktree of a repository when it adds one; a half-made one of somebody else must not be met.
+#[tokio::test]
+async fn many_worktrees_of_one_repository_come_and_go_at_once() {
+    let (fixture, repo) = Fixture::with(&[("a", "1\n")]);
+    let git = git();
+    let mut running = tokio::task::JoinSet::new();
+    for number in 0..16 {
+        let (git, repository) = (git.clone(), repo.path.clone());
+        let folder = fixture.path(&format!("trees/{number}"));
+        running.spawn(async move {
+            let made = git
+                .add_worktree(&repository, &folder, "task", "main")
+                .await?;
+            git.remove_worktree(&repository, &folder, Some(&made.branch))
+                .await
+        });
+    }
+    while let Some(done) = running.join_next().await {
+        assert_eq!(done.unwrap().unwrap(), Removal::Removed);
+    }
+    assert_eq!(repo.git(&["worktree", "list"]).lines().count(), 1);
+}
+
 #[tokio::test]
 async fn an_empty_repository_gives_an_empty_worktree() {
     let (fixture, repo) = Fixture::unborn();
