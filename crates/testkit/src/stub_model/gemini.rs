@@ -19,7 +19,10 @@ pub(super) fn read(request: &Value) -> Asked {
             .find(|part| part["functionResponse"].is_object());
         if let Some(part) = response {
             asked.tool_answered = true;
-            asked.tool_said = part["functionResponse"]["response"].to_string();
+            asked.tool_said = match &part["functionResponse"]["response"] {
+                Value::Null => String::new(),
+                response => response.to_string(),
+            };
             continue;
         }
         let text: Vec<&str> = parts
