@@ -122,6 +122,8 @@ impl Runtime {
         self.rows.close_tools();
         self.flush_window().await;
         // Whoever is answered already hears of it before nobody is waited for any more.
+        // What a person decided already still reaches the agent; only what is undecided is withdrawn below.
+        self.deliver_answers().await;
         self.deliver_decisions().await;
         let Some(turn) = self.turn.take() else { return };
         let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());

@@ -12,7 +12,7 @@ use model::bounds;
 use model::event::Event;
 use model::ids::{MessageId, SessionId};
 use model::message::{Author, MessageType, Plan, PlanEntry, ToolCall};
-use model::session::Activity;
+use model::session::{Activity, SessionState};
 use model::text::cut;
 use serde_json::Value;
 use std::sync::Arc;
@@ -111,26 +111,32 @@ impl Runtime {
             return;
         }
         let count = live.subagent_count();
-        let open = self.turn.is_some();
-        let activity = match (open, count) {
-            (true, _) => Some(Activity::Generating),
-            (false, 0) => None,
-            (false, _) => Some(Activity::Background),
-        };
-        self.persist("activity", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                sessions::set_activity(&mut tx, &self.session_id, activity, count).await?;
-                if !open && count == 0 {
-                    let expired = model::message::RequestStatus::Expired;
-                    crate::turns::expire_permissions(&mut tx, &self.session_id, expired).await?;
-                }
-                tx.touch(&self.task_id);
-                emit::session(&mut tx, &self.session_id).await?;
-                self.o.commit(tx).await
+        let open = self
+            .persist("activity", || {
+                Box::pin(async {
+                    let mut tx = self.o.inner.store.write().await?;
+                    // The row tells: a turn is open from its acceptance on, before it is written to the agent.
+                    let session = sessions::get(&mut tx, &self.session_id).await?;
+                    let open = session.state == SessionState::Running;
+                    let activity = match (open, count) {
+                        (true, _) => Some(Activity::Generating),
+                        (false, 0) => None,
+                        (false, _) => Some(Activity::Background),
+                    };
+                    sessions::set_activity(&mut tx, &self.session_id, activity, count).await?;
+                    if !open && count == 0 {
+                        let expired = model::message::RequestStatus::Expired;
+                        crate::turns::expire_permissions(&mut tx, &self.session_id, expired)
+                            .await?;
+                    }
+                    tx.touch(&self.task_id);
+                    emit::session(&mut tx, &self.session_id).await?;
+                    self.o.commit(tx).await?;
+                    Ok(open)
+                })
             })
-        })
-        .await;
+            .await
+            .unwrap_or(true);
         if !open && count == 0 {
             self.withdraw_tickets();
         }
