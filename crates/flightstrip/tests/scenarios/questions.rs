@@ -125,10 +125,15 @@ pub(crate) async fn row(bench: &mut Bench, request: &Value) -> Result<Value> {
 
 /// Waits until what the agent said in this session is `wanted`.
 pub(crate) async fn says(bench: &mut Bench, session: &str, wanted: &str) -> Result<()> {
+    says_one_of(bench, session, &[wanted]).await
+}
+
+/// As [`says`], where the agent may take more than one way.
+pub(crate) async fn says_one_of(bench: &mut Bench, session: &str, wanted: &[&str]) -> Result<()> {
     let mut said = String::new();
     let heard = until("the agent to say it", async || {
         said = crate::support::answers(&bench.transcript(session).await?);
-        Ok((said == wanted).then_some(()))
+        Ok(wanted.contains(&said.as_str()).then_some(()))
     })
     .await;
     heard.with_context(|| format!("it said {said:?}, not {wanted:?}"))

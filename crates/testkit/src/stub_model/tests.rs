@@ -81,6 +81,7 @@ fn chat_messages_are_read_up_to_the_last_prompt() {
     let expected = Asked {
         earlier: vec!["one".to_owned()],
         tool_answered: true,
+        tool_said: "written".to_owned(),
         ..asked("EDIT a.txt")
     };
     assert_eq!(openai::read(&request), expected);
@@ -94,13 +95,14 @@ fn gemini_contents_are_read_up_to_the_last_prompt() {
             { "role": "model", "parts": [{ "text": "1" }] },
             { "role": "user", "parts": [{ "text": "EDIT a.txt" }] },
             { "role": "model", "parts": [{ "functionCall": { "name": "write" } }] },
-            { "role": "user", "parts": [{ "functionResponse": { "name": "write" } }] },
+            { "role": "user", "parts": [{ "functionResponse": { "name": "write", "response": { "output": "written" } } }] },
         ],
         "tools": [{ "functionDeclarations": [{ "name": "write", "parametersJsonSchema": write_schema() }] }],
     });
     let expected = Asked {
         earlier: vec!["one".to_owned()],
         tool_answered: true,
+        tool_said: r#"{"output":"written"}"#.to_owned(),
         ..asked("EDIT a.txt")
     };
     assert_eq!(gemini::read(&request), expected);
