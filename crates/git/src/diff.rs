@@ -4,9 +4,10 @@
 //! Invariant: what is not shown has a named reason; an empty diff is never the answer to "too large".
 
 use crate::base;
+use crate::compare;
 use crate::confined::{self, Found};
 use crate::error::GitError;
-use crate::listing::{COMPARE, shown};
+use crate::listing::shown;
 use crate::raw::{self, Entry, SYMLINK};
 use crate::read::{Place, as_arg};
 use crate::status::Status;
@@ -130,11 +131,9 @@ async fn find_tracked(
     from: &str,
     path: &str,
 ) -> Result<Option<(Vec<u8>, Entry)>, GitError> {
-    const COMMAND: &str = "diff-index";
-    let args = ["--raw", "-z"].into_iter().chain(COMPARE).chain([from]);
-    let answer = place.run_accepting(COMMAND, args, None, &[0]).await?;
-    let entries =
-        raw::parse_names(&answer.stdout).ok_or(GitError::Malformed { command: COMMAND })?;
+    let answer = compare::run(place, &["--raw", "-z"], from, &[]).await?;
+    let command = compare::COMMAND;
+    let entries = raw::parse_names(&answer.stdout).ok_or(GitError::Malformed { command })?;
     Ok(entries.into_iter().find(|(name, _)| shown(name) == path))
 }
 
@@ -158,23 +157,15 @@ async fn tracked_patch(
     if bounds::DIFF_SOURCE_BYTES < largest_side(place, name, entry).await? {
         return Ok(Err(SkipReason::SourceTooLarge));
     }
-    let options = [
+    let format = [
         "--patch",
         "--no-color",
         "--src-prefix=a/",
         "--dst-prefix=b/",
     ];
-    let paths = entry.old_path.iter().map(Vec::as_slice).chain([name]);
-    let args = options
-        .into_iter()
-        .chain(COMPARE)
-        .chain([from, "--"])
-        .map(OsStr::new)
-        .chain(paths.map(as_arg));
-    let patch = place
-        .run_accepting("diff-index", args, None, &[0])
-        .await?
-        .stdout;
+    let old_path = entry.old_path.iter().map(Vec::as_slice);
+    let paths: Vec<&OsStr> = old_path.chain([name]).map(as_arg).collect();
+    let patch = compare::run(place, &format, from, &paths).await?.stdout;
     let patch = shown(&patch);
     if !patch.contains("\n@@ ") && patch.contains("\nBinary files ") {
         return Ok(Err(SkipReason::Binary));

@@ -25,6 +25,7 @@ pub mod worktree;
 mod attributes;
 mod branch;
 mod checkouts;
+mod compare;
 mod confined;
 mod listing;
 mod name;

@@ -4,6 +4,7 @@
 //! two commands is both untracked (then) and added (now); the later answer wins.
 
 use crate::attributes;
+use crate::compare;
 use crate::error::GitError;
 use crate::raw::{self, Entries};
 use crate::read::Place;
@@ -12,27 +13,15 @@ use crate::untracked;
 use model::git::{FileChange, FileChangeKind};
 use std::collections::BTreeSet;
 
-/// Arguments that every comparison shares: renames found, nothing of the repository run.
-pub(crate) const COMPARE: [&str; 4] = [
-    "--find-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=dirty",
-];
-
 /// The files that differ between the tree `from` and the working tree, in the order of their paths.
 pub(crate) async fn read(
     place: &Place<'_>,
     from: &str,
     status: &Status,
 ) -> Result<Vec<FileChange>, GitError> {
-    const COMMAND: &str = "diff-index";
-    let args = ["--raw", "--numstat", "-z"]
-        .into_iter()
-        .chain(COMPARE)
-        .chain([from]);
-    let answer = place.run_accepting(COMMAND, args, None, &[0]).await?;
-    let mut tracked = raw::parse(&answer.stdout).ok_or(GitError::Malformed { command: COMMAND })?;
+    let answer = compare::run(place, &["--raw", "--numstat", "-z"], from, &[]).await?;
+    let command = compare::COMMAND;
+    let mut tracked = raw::parse(&answer.stdout).ok_or(GitError::Malformed { command })?;
     drop_touched(place, &mut tracked, status).await?;
     let untracked: Vec<Vec<u8>> = status
         .untracked

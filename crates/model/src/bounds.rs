@@ -345,6 +345,9 @@ pub const UNTRACKED_FILE_BYTES: u64 = 1024 * 1024;
 pub const UNTRACKED_TOTAL_BYTES: u64 = 16 * 1024 * 1024;
 /// A look-up of one Git fact. Overflow: failed observation.
 pub const GIT_LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a comparison is made whose files vanish under it, as in an agent's rebase: Git gives up at the first
+/// one. Ten are far more than a rebase of hundreds of commits made necessary. Overflow: failed observation.
+pub const GIT_COMPARE_TRIES: usize = 10;
 /// Status, diff or a whole observation. Overflow: failed observation.
 pub const GIT_OBSERVE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A Git command that changes something for a person: checking out a large tree or a hook of theirs takes minutes.

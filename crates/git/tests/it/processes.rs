@@ -3,6 +3,7 @@
 use crate::fixture::{Fixture, Tree, config, git};
 use git::Git;
 use git::error::GitError;
+use model::bounds;
 use model::git::MeasureFailure;
 use std::fs;
 use std::path::Path;
@@ -143,6 +144,38 @@ async fn c16_a_failed_command_is_not_a_clean_tree() {
     let silent = Git::new(config().with_program(fixture.script("silent-git", body)));
     let problem = silent.observe(&tree.path, None).await.unwrap_err();
     assert!(matches!(problem, GitError::Malformed { .. }), "{problem:?}");
+}
+
+/// C19: a file that an agent's rebase takes away under Git's eyes is no failure; one that never comes back is.
+#[tokio::test]
+async fn c19_a_comparison_that_was_overtaken_is_made_again() {
+    let (fixture, tree) = Fixture::with(&[("a", "1\n")]);
+    tree.write("a", "2\n");
+    let tries = fixture.path("tries");
+    let overtaken = |times: usize| {
+        let body = format!(
+            "if [ \"$2\" = diff-index ]; then echo >> {tries}; if [ $(wc -l < {tries}) -le {times} ]; then \
+             echo \"fatal: stat 'a': No such file or directory\" >&2; exit 128; fi; fi; exec git \"$@\"",
+            tries = tries.display()
+        );
+        Git::new(config().with_program(fixture.script("hasty-git", &body)))
+    };
+    let seen = overtaken(bounds::GIT_COMPARE_TRIES - 1)
+        .observe(&tree.path, None)
+        .await
+        .expect("it is measured in the end");
+    assert_eq!(seen.totals.changed_files, 1);
+    fs::remove_file(&tries).expect("the count begins anew");
+    let problem = overtaken(bounds::GIT_COMPARE_TRIES)
+        .observe(&tree.path, None)
+        .await
+        .unwrap_err();
+    assert_eq!(problem.measure_failure(), MeasureFailure::GitFailed);
+    let made = fs::read_to_string(&tries)
+        .expect("the count")
+        .lines()
+        .count();
+    assert_eq!(made, bounds::GIT_COMPARE_TRIES, "the tries are bounded");
 }
 
 #[tokio::test]
