@@ -4,11 +4,12 @@ use crate::change::{AskChange, Pick};
 use crate::facts::RequestFact;
 use crate::scene::{Scene, chosen, chosen_of};
 use crate::talking::Row;
-use model::ids::{PendingId, SessionId};
-use model::message::{Author, MessageType, RequestStatus};
+use model::ids::{MessageId, PendingId, SessionId};
+use model::message::{MessageType, RequestStatus};
 use model::summary::PendingAction;
+use store::clarifications;
 use store::error::Result;
-use store::messages::{self, Place};
+use store::messages;
 use store::requests::{self, DecideOutcome};
 use store::sql::sql;
 use store::tx::WriteTx;
@@ -20,14 +21,27 @@ fn open(status: Option<&str>) -> bool {
 
 pub(crate) async fn ask(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange) -> Result<()> {
     match *what {
-        AskChange::Asked(n, turn, kind) => match chosen(&scene.facts.sessions, n) {
-            Some(session) => add(tx, scene, session, turn, kind).await,
+        AskChange::Asked(n, turn, kind, count) => match chosen(&scene.facts.sessions, n) {
+            Some(session) => add(tx, scene, session, turn, kind, count).await,
             None => Ok(()),
         },
         AskChange::PermissionsEnded(n, status) => match chosen(&scene.facts.sessions, n) {
             Some(session) => end_permissions(tx, scene, &session, status).await,
             None => Ok(()),
         },
+        AskChange::Delivered(n) | AskChange::TakenBack(n) => {
+            // Mostly where somebody has answered.
+            let answered = |request: &RequestFact| {
+                let question = request.kind == PendingAction::Clarification;
+                question && !request.delivered && request.status.as_deref() == Some("answered")
+            };
+            let request = chosen_of(&scene.facts.requests, n, answered);
+            let session = request.map(|id| scene.facts.requests[&id].session.clone());
+            match session.or_else(|| chosen(&scene.facts.sessions, n)) {
+                Some(session) => settle_questions(tx, scene, what, &session).await,
+                None => Ok(()),
+            }
+        }
         AskChange::Decided(n, _) | AskChange::Garbled(n, _) | AskChange::Deleted(n) => {
             change(tx, scene, what, n).await
         }
@@ -40,6 +54,7 @@ async fn add(
     session: SessionId,
     turn: Option<Pick>,
     kind: PendingAction,
+    questions: usize,
 ) -> Result<()> {
     let turn = turn.and_then(|n| {
         // Mostly in the current turn, as agents do.
@@ -47,28 +62,65 @@ async fn add(
         current.or_else(|| chosen_of(&scene.facts.turns, n, |turn| turn.session == session))
     });
     let pending_id = scene.name(PendingId::parse);
-    let row = Row {
-        session: &session,
-        turn: turn.as_ref(),
-        author: Author::Agent,
-        kind: match kind {
-            PendingAction::Permission => MessageType::PermissionRequest,
-            PendingAction::Clarification => MessageType::ClarificationRequest,
-        },
-        pending_id: Some(&pending_id),
-        place: Place::Transcript,
+    let (message_type, rows) = match kind {
+        PendingAction::Permission => (MessageType::PermissionRequest, 1),
+        PendingAction::Clarification => (MessageType::ClarificationRequest, questions),
     };
-    let id = scene.row(tx, row).await?;
     tx.touch(&scene.facts.sessions[&session].task);
-    let fact = RequestFact {
-        session,
-        turn,
-        kind,
-        status: Some("pending".to_owned()),
-        pending_id,
-        asked: tx.now(),
-    };
-    scene.facts.requests.insert(id, fact);
+    for _ in 0..rows {
+        let row = Row {
+            turn: turn.as_ref(),
+            pending_id: Some(&pending_id),
+            ..Row::of(&session, message_type)
+        };
+        let id = scene.row(tx, row).await?;
+        let fact = RequestFact {
+            session: session.clone(),
+            turn: turn.clone(),
+            kind,
+            status: Some("pending".to_owned()),
+            delivered: false,
+            pending_id: pending_id.clone(),
+            asked: tx.now(),
+        };
+        scene.facts.requests.insert(id, fact);
+    }
+    Ok(())
+}
+
+/// What becomes of decisions about questions that nobody has told the agent yet.
+async fn settle_questions(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    what: &AskChange,
+    session: &SessionId,
+) -> Result<()> {
+    let now = tx.now();
+    let delivered = matches!(what, AskChange::Delivered(_));
+    let waiting = clarifications::undelivered(tx, session).await?;
+    let mut found: Vec<MessageId> = waiting.iter().map(|row| row.message_id.clone()).collect();
+    found.sort();
+    let mut expected = Vec::new();
+    for (id, request) in &scene.facts.requests {
+        let question = request.kind == PendingAction::Clarification && request.session == *session;
+        let decided = ["answered", "rejected"].contains(&request.status.as_deref().unwrap_or(""));
+        if question && decided && !request.delivered {
+            expected.push(id.clone());
+        }
+    }
+    assert_eq!(found, expected, "decisions that wait for the agent");
+    tx.touch(&scene.facts.sessions[session].task);
+    for row in &waiting {
+        let request = scene.facts.requests.get_mut(&row.message_id);
+        let request = request.expect("somebody asked it");
+        if !delivered && row.status == RequestStatus::Answered {
+            clarifications::restore(tx, row, now).await?;
+            request.status = Some("pending".to_owned());
+        } else {
+            requests::set_delivered(tx, &row.message_id, delivered, now).await?;
+            request.delivered = true;
+        }
+    }
     Ok(())
 }
 
@@ -110,6 +162,7 @@ async fn change(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange, n: Pick) 
             assert_eq!(outcome == DecideOutcome::Decided, pending);
             if pending {
                 fact.status = Some(status.as_str().to_owned());
+                fact.delivered = false;
             }
         }
         AskChange::Garbled(_, word) => {

@@ -2,7 +2,9 @@
 //!
 //! Numbers choose among what exists at the time; with nothing to choose from, nothing happens.
 
+use crate::beside::{BesideChange, beside};
 use crate::pulling::{PullChange, pull};
+use crate::queueing::{QueueChange, queue};
 use model::message::RequestStatus;
 use model::session::{Activity, SessionState};
 use model::summary::PendingAction;
@@ -22,6 +24,8 @@ pub(crate) enum Change {
     Ask(AskChange),
     Git(GitChange),
     Pull(PullChange),
+    Queue(QueueChange),
+    Beside(BesideChange),
 }
 
 #[derive(Clone, Debug)]
@@ -69,10 +73,6 @@ pub(crate) enum TalkChange {
     /// An empty, unattempted reservation is given up.
     Abandoned(Pick),
     Prompted(Pick),
-    Queued(Pick),
-    Dequeued(Pick),
-    PutFirst(Pick),
-    Unqueued(Pick),
     PromptDeleted(Pick),
     /// The agent says something: text, a thought, or a tool's row with a terminal status.
     Said(Pick, usize),
@@ -80,12 +80,16 @@ pub(crate) enum TalkChange {
 
 #[derive(Clone, Debug)]
 pub(crate) enum AskChange {
-    /// In a turn of a session, or in none.
-    Asked(Pick, Option<Pick>, PendingAction),
+    /// In a turn of a session, or in none; questions come in bundles.
+    Asked(Pick, Option<Pick>, PendingAction, usize),
     Decided(Pick, RequestStatus),
     /// The stored status becomes a word that nobody knows, or none.
     Garbled(Pick, Option<usize>),
     PermissionsEnded(Pick, RequestStatus),
+    /// What was decided about a session's questions reached the agent.
+    Delivered(Pick),
+    /// It did not: what was answered is asked again.
+    TakenBack(Pick),
     Deleted(Pick),
 }
 
@@ -128,6 +132,8 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
         4 => ask().prop_map(Change::Ask),
         4 => git().prop_map(Change::Git),
         2 => pull().prop_map(Change::Pull),
+        4 => queue().prop_map(Change::Queue),
+        2 => beside().prop_map(Change::Beside),
     ]
 }
 
@@ -186,10 +192,6 @@ fn talk() -> impl Strategy<Value = TalkChange> {
         2 => (pick(), select(TurnOutcome::ALL)).prop_map(|(n, outcome)| Completed(n, outcome)),
         1 => pick().prop_map(Abandoned),
         3 => pick().prop_map(Prompted),
-        2 => pick().prop_map(Queued),
-        1 => pick().prop_map(Dequeued),
-        1 => pick().prop_map(PutFirst),
-        1 => pick().prop_map(Unqueued),
         1 => pick().prop_map(PromptDeleted),
         2 => (pick(), 0..3usize).prop_map(|(n, what)| Said(n, what)),
     ]
@@ -199,11 +201,14 @@ fn ask() -> impl Strategy<Value = AskChange> {
     use AskChange::*;
     let ended = vec![RequestStatus::Expired, RequestStatus::Cancelled];
     prop_oneof![
-        6 => (pick(), prop::option::weighted(0.9, pick()), select(PendingAction::ALL))
-            .prop_map(|(n, turn, kind)| Asked(n, turn, kind)),
+        6 => (pick(), prop::option::weighted(0.9, pick()), select(PendingAction::ALL), 1..4usize)
+            .prop_map(|(n, turn, kind, count)| Asked(n, turn, kind, count)),
         3 => (pick(), select(RequestStatus::ALL)).prop_map(|(n, status)| Decided(n, status)),
+        1 => pick().prop_map(|n| Decided(n, RequestStatus::Answered)),
         1 => (pick(), prop::option::of(0..2usize)).prop_map(|(n, word)| Garbled(n, word)),
         1 => (pick(), select(ended)).prop_map(|(n, status)| PermissionsEnded(n, status)),
+        1 => pick().prop_map(Delivered),
+        2 => pick().prop_map(TakenBack),
         1 => pick().prop_map(Deleted),
     ]
 }

@@ -9,8 +9,8 @@ use model::clock::Timestamp;
 use model::error::{ActiveError, RecoveryAction};
 use model::git::GitTotals;
 use model::ids::{
-    EnvironmentId, MessageId, PendingId, PullRequestId, SessionId, SnapshotId, TaskId,
-    TaskRepositoryId, TurnId,
+    AttachmentId, EnvironmentId, MessageId, PendingId, PullRequestId, SessionId, SnapshotId,
+    TaskId, TaskRepositoryId, TurnId,
 };
 use model::session::{Activity, SessionState};
 use model::summary::{PendingAction, PrimarySession, SummaryPayload};
@@ -27,6 +27,7 @@ pub(crate) struct Facts {
     pub(crate) environments: BTreeMap<EnvironmentId, EnvironmentFact>,
     pub(crate) looks: BTreeMap<SnapshotId, LookFact>,
     pub(crate) pulls: BTreeMap<PullRequestId, PullFact>,
+    pub(crate) files: BTreeMap<AttachmentId, FileFact>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct SessionFact {
     pub(crate) activity: Option<Activity>,
     pub(crate) subagents: u32,
     pub(crate) failure: Option<FailureFact>,
+    /// Prompts with a place in its queue, the next to be sent first.
+    pub(crate) queue: Vec<MessageId>,
 }
 
 /// An error that nobody has cleared.
@@ -75,6 +78,8 @@ pub(crate) struct RequestFact {
     pub(crate) kind: PendingAction,
     /// The stored word, whatever it is.
     pub(crate) status: Option<String>,
+    /// A decision reached the agent, or never will.
+    pub(crate) delivered: bool,
     pub(crate) pending_id: PendingId,
     pub(crate) asked: Timestamp,
 }
@@ -82,8 +87,14 @@ pub(crate) struct RequestFact {
 #[derive(Clone, Debug)]
 pub(crate) struct PromptFact {
     pub(crate) session: SessionId,
-    pub(crate) queued: bool,
     pub(crate) removed: bool,
+}
+
+/// An uploaded file, and the prompt that took it along.
+#[derive(Clone, Debug)]
+pub(crate) struct FileFact {
+    pub(crate) task: TaskId,
+    pub(crate) message: Option<MessageId>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -149,10 +160,8 @@ impl Facts {
             {
                 says.foreground_activity = session.activity;
             }
-            for prompt in self.prompts.values() {
-                if prompt.session == *id && prompt.queued && !prompt.removed {
-                    queued += 1;
-                }
+            for _ in self.waiting(id) {
+                queued += 1;
             }
         }
         if subagents > 999 {
@@ -195,6 +204,20 @@ impl Facts {
             since.insert(request.asked);
         }
         since
+    }
+
+    /// The queue of a session as a person sees it.
+    pub(crate) fn waiting(&self, session: &SessionId) -> Vec<MessageId> {
+        let mut waiting = self.sessions[session].queue.clone();
+        waiting.retain(|id| !self.prompts[id].removed);
+        waiting
+    }
+
+    /// A prompt has no place in its queue any more.
+    pub(crate) fn take_out(&mut self, session: &SessionId, prompt: &MessageId) {
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.queue.retain(|queued| queued != prompt);
+        }
     }
 
     pub(crate) fn current_turn(&self, session: &SessionId) -> Option<TurnId> {
@@ -298,6 +321,10 @@ impl Facts {
         self.turns.retain(|_, turn| turn.session != *gone);
         self.requests.retain(|_, request| request.session != *gone);
         self.prompts.retain(|_, prompt| prompt.session != *gone);
+        let prompts = &self.prompts;
+        let kept = |message: &MessageId| prompts.contains_key(message);
+        self.files
+            .retain(|_, file| file.message.as_ref().is_none_or(kept));
         if !session.primary {
             return;
         }
@@ -317,6 +344,7 @@ impl Facts {
     pub(crate) fn forget_task(&mut self, gone: &TaskId) {
         self.tasks.remove(gone);
         self.forget_pulls_of(gone);
+        self.files.retain(|_, file| file.task != *gone);
         let sessions: Vec<SessionId> = self.sessions_of(gone);
         for session in sessions {
             self.forget_session(&session);

@@ -2,8 +2,8 @@
 //! reference says, a rebuild gives the same, and clients were told exactly what is stored.
 //!
 //! - [`facts`] is the reference: what is true, and what a row must say of it. It knows no rule of the product.
-//! - [`change`] names every kind of change of a summary's input; [`working`], [`talking`], [`asking`], [`seeing`]
-//!   and [`pulling`] make it twice, by the store's functions in the database and by hand in the facts.
+//! - [`change`] names every kind of change of a summary's input; [`working`], [`talking`], [`queueing`],
+//!   [`asking`], [`seeing`], [`pulling`] and [`beside`] make it twice, by the store's functions in the database and by hand in the facts.
 //! - [`happening`] adds pokes, lost and repeated, two servers, faults at every use of the store, kills, restarts and
 //!   clocks that jump; [`world`] lets them happen, [`hearing`] is a client that listens, [`quiet`] looks at the end.
 //! - [`cases`] makes cases from seeds and names the seed of one that fails.
@@ -11,12 +11,14 @@
 #![cfg(test)]
 
 mod asking;
+mod beside;
 mod cases;
 mod change;
 mod facts;
 mod happening;
 mod hearing;
 mod pulling;
+mod queueing;
 mod quiet;
 mod regressions;
 mod scene;

@@ -2,11 +2,12 @@
 
 use crate::world::World;
 use anyhow::{Context, Result, ensure};
-use model::ids::TaskId;
+use model::ids::{AttachmentId, MessageId, TaskId};
 use model::summary::{SummaryPayload, TaskStatusSummary};
 use std::collections::BTreeMap;
 use store::sql::sql;
 use store::summaries::{self, CompareOutcome};
+use store::{attachments, messages};
 
 type Stored = BTreeMap<TaskId, TaskStatusSummary>;
 
@@ -22,6 +23,7 @@ impl World {
         let more = self.settle(1).await.context("the other server settles")?;
         ensure!(more == 0, "the other server wrote {more} summaries");
         self.client.check(&stored)?;
+        self.check_queues().await?;
         self.check_comparison(&stored).await?;
         self.rebuild(&stored).await.context("a rebuild")
     }
@@ -55,6 +57,25 @@ impl World {
             "summaries of tasks that are gone are left"
         );
         Ok(stored)
+    }
+
+    /// What waits is what the facts say, in that order, and no file is lost or left over.
+    async fn check_queues(&self) -> Result<()> {
+        let mut tx = self.scene.story.store().read().await?;
+        for session in self.scene.facts.sessions.keys() {
+            let queue = messages::queue(&mut tx, session).await?;
+            let found: Vec<MessageId> = queue.into_iter().map(|message| message.id).collect();
+            let expected = self.scene.facts.waiting(session);
+            ensure!(
+                found == expected,
+                "{session}: the facts say {expected:?} wait, stored are {found:?}"
+            );
+        }
+        let mut files = attachments::all(&mut tx).await?;
+        files.sort();
+        let expected: Vec<AttachmentId> = self.scene.facts.files.keys().cloned().collect();
+        ensure!(files == expected, "files {files:?}, and not {expected:?}");
+        Ok(())
     }
 
     /// What `semantic_eq` calls equal the store does not write, and what it calls different it does (SUM-06).

@@ -2,7 +2,7 @@
 
 use crate::change::{Change, Failing, Pick};
 use crate::facts::{Facts, FailureFact};
-use crate::{asking, pulling, seeing, talking, working};
+use crate::{asking, beside, pulling, queueing, seeing, talking, working};
 use model::clock::Timestamp;
 use model::error::RecoveryAction;
 use model::ids::{InvalidId, TaskId, TaskRepositoryId};
@@ -53,6 +53,8 @@ impl Scene {
             Change::Ask(what) => Box::pin(asking::ask(tx, self, what)).await,
             Change::Git(what) => Box::pin(seeing::git(tx, self, what)).await,
             Change::Pull(what) => Box::pin(pulling::change(tx, self, what)).await,
+            Change::Queue(what) => Box::pin(queueing::change(tx, self, what)).await,
+            Change::Beside(what) => Box::pin(beside::change(tx, self, what)).await,
         }
     }
 

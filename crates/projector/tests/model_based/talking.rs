@@ -1,7 +1,8 @@
-//! Turns, prompts and what agents say.
+//! Turns, and what people and agents say in them.
 
 use crate::change::{Pick, TalkChange};
-use crate::facts::{PromptFact, TurnFact};
+use crate::facts::TurnFact;
+use crate::queueing::{add_prompt, remove_files};
 use crate::scene::{Scene, chosen, chosen_of};
 use model::ids::{MessageId, PendingId, SessionId, TurnId};
 use model::message::{Author, MessageType};
@@ -19,8 +20,26 @@ pub(crate) struct Row<'a> {
     pub(crate) turn: Option<&'a TurnId>,
     pub(crate) author: Author,
     pub(crate) kind: MessageType,
+    pub(crate) content: &'a str,
     pub(crate) pending_id: Option<&'a PendingId>,
     pub(crate) place: Place,
+    pub(crate) streaming: bool,
+}
+
+impl<'a> Row<'a> {
+    /// Words of the agent, in no turn.
+    pub(crate) fn of(session: &'a SessionId, kind: MessageType) -> Self {
+        Self {
+            session,
+            turn: None,
+            author: Author::Agent,
+            kind,
+            content: "words",
+            pending_id: None,
+            place: Place::Transcript,
+            streaming: false,
+        }
+    }
 }
 
 impl Scene {
@@ -34,10 +53,10 @@ impl Scene {
             turn_id: row.turn,
             author: row.author,
             kind: row.kind,
-            content: "words",
+            content: row.content,
             metadata: &serde_json::json!({}),
             pending_id: row.pending_id,
-            streaming: false,
+            streaming: row.streaming,
         };
         let now = tx.now();
         messages::insert(tx, &new, row.place, now).await?;
@@ -45,7 +64,7 @@ impl Scene {
     }
 
     /// A milestone of a session's task.
-    async fn milestone(&mut self, tx: &mut WriteTx, session: &SessionId) -> Result<()> {
+    pub(crate) async fn milestone(&mut self, tx: &mut WriteTx, session: &SessionId) -> Result<()> {
         let now = tx.now();
         let task = self.facts.sessions[session].task.clone();
         tasks::raise_activity(tx, &task, now).await?;
@@ -54,7 +73,7 @@ impl Scene {
         Ok(())
     }
 
-    fn touch_task_of(&self, tx: &mut WriteTx, session: &SessionId) {
+    pub(crate) fn touch_task_of(&self, tx: &mut WriteTx, session: &SessionId) {
         tx.touch(&self.facts.sessions[session].task);
     }
 }
@@ -64,14 +83,10 @@ pub(crate) async fn talk(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange)
         TalkChange::Attempted(n) | TalkChange::Completed(n, _) | TalkChange::Abandoned(n) => {
             turn(tx, scene, what, n).await
         }
-        TalkChange::PutFirst(n) | TalkChange::Unqueued(n) | TalkChange::PromptDeleted(n) => {
-            prompt(tx, scene, what, n).await
-        }
+        TalkChange::PromptDeleted(n) => delete(tx, scene, n).await,
         TalkChange::Reserved(n, _)
         | TalkChange::Resumed(n)
         | TalkChange::Prompted(n)
-        | TalkChange::Queued(n)
-        | TalkChange::Dequeued(n)
         | TalkChange::Said(n, _) => match chosen(&scene.facts.sessions, n) {
             Some(session) => in_session(tx, scene, what, &session).await,
             None => Ok(()),
@@ -106,27 +121,13 @@ async fn in_session(
             let turn = reserve(tx, scene, session, NewTurn::ForMessage).await?;
             add_prompt(tx, scene, session, Some(&turn)).await?;
         }
-        TalkChange::Queued(_) => add_prompt(tx, scene, session, None).await?,
-        TalkChange::Dequeued(_) => {
-            let Some(first) = messages::queue(tx, session).await?.into_iter().next() else {
-                return Ok(());
-            };
-            let turn = reserve(tx, scene, session, NewTurn::ForMessage).await?;
-            let now = tx.now();
-            messages::dequeue(tx, &first, &turn, now).await?;
-            let prompt = scene.facts.prompts.get_mut(&first.id);
-            let prompt = prompt.expect("the queue holds nothing that nobody queued");
-            assert!(prompt.queued && !prompt.removed && prompt.session == *session);
-            prompt.queued = false;
-            scene.milestone(tx, session).await?;
-        }
         TalkChange::Said(_, what) => say(tx, scene, session, what).await?,
         _ => {}
     }
     Ok(())
 }
 
-async fn reserve(
+pub(crate) async fn reserve(
     tx: &mut WriteTx,
     scene: &mut Scene,
     session: &SessionId,
@@ -147,35 +148,6 @@ async fn reserve(
     Ok(id)
 }
 
-async fn add_prompt(
-    tx: &mut WriteTx,
-    scene: &mut Scene,
-    session: &SessionId,
-    turn: Option<&TurnId>,
-) -> Result<()> {
-    let row = Row {
-        session,
-        turn,
-        author: Author::User,
-        kind: MessageType::Message,
-        pending_id: None,
-        place: if turn.is_some() {
-            Place::Transcript
-        } else {
-            Place::QueueEnd
-        },
-    };
-    let id = scene.row(tx, row).await?;
-    scene.milestone(tx, session).await?;
-    let fact = PromptFact {
-        session: session.clone(),
-        queued: turn.is_none(),
-        removed: false,
-    };
-    scene.facts.prompts.insert(id, fact);
-    Ok(())
-}
-
 /// Text answers an error that is older. A thought and a tool's row change nothing, whatever the latter's status says.
 async fn say(tx: &mut WriteTx, scene: &mut Scene, session: &SessionId, what: usize) -> Result<()> {
     let kind = [
@@ -185,12 +157,8 @@ async fn say(tx: &mut WriteTx, scene: &mut Scene, session: &SessionId, what: usi
     ][what];
     let turn = scene.facts.current_turn(session);
     let row = Row {
-        session,
         turn: turn.as_ref(),
-        author: Author::Agent,
-        kind,
-        pending_id: None,
-        place: Place::Transcript,
+        ..Row::of(session, kind)
     };
     let id = scene.row(tx, row).await?;
     if kind == MessageType::ToolCall {
@@ -242,31 +210,17 @@ async fn turn(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange, n: Pick) -
     Ok(())
 }
 
-async fn prompt(tx: &mut WriteTx, scene: &mut Scene, what: &TalkChange, n: Pick) -> Result<()> {
+/// A prompt that a person deletes from the transcript, or from under the queue.
+async fn delete(tx: &mut WriteTx, scene: &mut Scene, n: Pick) -> Result<()> {
     let now = tx.now();
-    let put_first = matches!(what, TalkChange::PutFirst(_));
-    let fits = |prompt: &PromptFact| !(put_first && prompt.removed);
-    let Some(id) = chosen_of(&scene.facts.prompts, n, fits) else {
+    let Some(id) = chosen(&scene.facts.prompts, n) else {
         return Ok(());
     };
-    let mut fact = scene.facts.prompts[&id].clone();
-    scene.touch_task_of(tx, &fact.session);
-    match what {
-        TalkChange::PutFirst(_) => {
-            messages::requeue_first(tx, &fact.session, &id, now).await?;
-            fact.queued = true;
-        }
-        TalkChange::Unqueued(_) => {
-            let taken = messages::remove_queued(tx, &id, now).await?;
-            assert_eq!(taken, fact.queued);
-            fact.removed |= taken;
-            fact.queued = false;
-        }
-        _ => {
-            messages::remove(tx, &id, now).await?;
-            fact.removed = true;
-        }
-    }
-    scene.facts.prompts.insert(id, fact);
+    let session = scene.facts.prompts[&id].session.clone();
+    scene.touch_task_of(tx, &session);
+    remove_files(tx, scene, &id).await?;
+    messages::remove(tx, &id, now).await?;
+    let prompt = scene.facts.prompts.entry(id);
+    prompt.and_modify(|prompt| prompt.removed = true);
     Ok(())
 }

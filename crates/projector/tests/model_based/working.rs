@@ -166,6 +166,7 @@ async fn make_session(tx: &mut WriteTx, scene: &mut Scene, task: TaskId) -> Resu
         activity: None,
         subagents: 0,
         failure: None,
+        queue: Vec::new(),
     };
     scene.facts.sessions.insert(id, fact);
     Ok(())
