@@ -42,8 +42,23 @@ pub(crate) async fn ask(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange) -
                 None => Ok(()),
             }
         }
+        AskChange::Answered(n) => {
+            let open_question = |request: &RequestFact| {
+                request.kind == PendingAction::Clarification && open(request.status.as_deref())
+            };
+            match chosen_of(&scene.facts.requests, n, open_question) {
+                Some(id) => {
+                    let answered = AskChange::Decided(n, RequestStatus::Answered);
+                    change(tx, scene, &answered, id).await
+                }
+                None => Ok(()),
+            }
+        }
         AskChange::Decided(n, _) | AskChange::Garbled(n, _) | AskChange::Deleted(n) => {
-            change(tx, scene, what, n).await
+            match chosen(&scene.facts.requests, n) {
+                Some(id) => change(tx, scene, what, id).await,
+                None => Ok(()),
+            }
         }
     }
 }
@@ -146,11 +161,13 @@ async fn end_permissions(
     Ok(())
 }
 
-async fn change(tx: &mut WriteTx, scene: &mut Scene, what: &AskChange, n: Pick) -> Result<()> {
+async fn change(
+    tx: &mut WriteTx,
+    scene: &mut Scene,
+    what: &AskChange,
+    id: MessageId,
+) -> Result<()> {
     let now = tx.now();
-    let Some(id) = chosen(&scene.facts.requests, n) else {
-        return Ok(());
-    };
     let mut fact = scene.facts.requests[&id].clone();
     tx.touch(&scene.facts.sessions[&fact.session].task);
     match *what {

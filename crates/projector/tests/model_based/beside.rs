@@ -44,7 +44,7 @@ pub(crate) fn beside() -> impl Strategy<Value = BesideChange> {
         1 => pick().prop_map(Settled),
         2 => pick().prop_map(Reported),
         2 => (pick(), any::<bool>()).prop_map(|(n, lives)| Process(n, lives)),
-        3 => pick().prop_map(Acknowledged),
+        4 => pick().prop_map(Acknowledged),
         1 => (pick(), select(model::task::TaskState::ALL)).prop_map(|(n, state)| TaskState(n, state)),
         1 => (pick(), any::<bool>()).prop_map(|(n, now)| Interrupted(n, now)),
         1 => (pick(), select(model::environment::EnvironmentState::ALL)).prop_map(|(n, state)| EnvironmentState(n, state)),
@@ -64,7 +64,7 @@ pub(crate) async fn change(tx: &mut WriteTx, scene: &mut Scene, what: &BesideCha
         BesideChange::Acknowledged(n) => {
             // Mostly one that does not count as conversation yet.
             let empty = |turn: &TurnFact| !turn.authoritative && !turn.lifecycle;
-            let empty = chosen_of(&scene.facts.turns, n, empty).filter(|_| 3 < n);
+            let empty = chosen_of(&scene.facts.turns, n, empty);
             match empty.or_else(|| chosen(&scene.facts.turns, n)) {
                 Some(turn) => turns::mark_acknowledged(tx, &turn).await,
                 None => Ok(()),

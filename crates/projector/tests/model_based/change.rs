@@ -83,6 +83,8 @@ pub(crate) enum AskChange {
     /// In a turn of a session, or in none; questions come in bundles.
     Asked(Pick, Option<Pick>, PendingAction, usize),
     Decided(Pick, RequestStatus),
+    /// A question that is open.
+    Answered(Pick),
     /// The stored status becomes a word that nobody knows, or none.
     Garbled(Pick, Option<usize>),
     PermissionsEnded(Pick, RequestStatus),
@@ -133,7 +135,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
         4 => git().prop_map(Change::Git),
         2 => pull().prop_map(Change::Pull),
         4 => queue().prop_map(Change::Queue),
-        2 => beside().prop_map(Change::Beside),
+        3 => beside().prop_map(Change::Beside),
     ]
 }
 
@@ -204,11 +206,11 @@ fn ask() -> impl Strategy<Value = AskChange> {
         6 => (pick(), prop::option::weighted(0.9, pick()), select(PendingAction::ALL), 1..4usize)
             .prop_map(|(n, turn, kind, count)| Asked(n, turn, kind, count)),
         3 => (pick(), select(RequestStatus::ALL)).prop_map(|(n, status)| Decided(n, status)),
-        1 => pick().prop_map(|n| Decided(n, RequestStatus::Answered)),
+        4 => pick().prop_map(Answered),
         1 => (pick(), prop::option::of(0..2usize)).prop_map(|(n, word)| Garbled(n, word)),
         1 => (pick(), select(ended)).prop_map(|(n, status)| PermissionsEnded(n, status)),
         1 => pick().prop_map(Delivered),
-        2 => pick().prop_map(TakenBack),
+        4 => pick().prop_map(TakenBack),
         1 => pick().prop_map(Deleted),
     ]
 }
