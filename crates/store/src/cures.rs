@@ -24,6 +24,16 @@ pub async fn apply(tx: &mut WriteTx, truth: &Truth) -> Result<()> {
         "seq_was_given_out" => change(tx, sql(RAISE_LAST_SEQ)).await,
         "summary_in_its_workspace" => change(tx, sql(NAME_WORKSPACE)).await,
         "derived_behind_authority" => change(tx, sql(DERIVE_AGAIN)).await,
+        "pull_request_has_task" => change(tx, sql(FORGET_PULL_REQUESTS)).await,
+        "switches_have_pull_request" => change(tx, sql(FORGET_SWITCHES)).await,
+        "prompted_turn_is_authoritative" => change(tx, sql(COUNT_TURN)).await,
+        "attachment_task_is_its_messages" => change(tx, sql(NAME_TASK_OF_FILE)).await,
+        "removed_prompt_has_no_files" => change(tx, sql(FORGET_FILES)).await,
+        "attachment_has_place" => change(tx, sql(PLACE_FILES)).await,
+        "error_repository_is_its_tasks" => {
+            change(tx, sql(FORGET_REPOSITORY_OF_SESSION)).await?;
+            change(tx, sql(FORGET_REPOSITORY_OF_TASK)).await
+        }
         "segments_are_unsettled" => fold(tx).await,
         "error_stamp_is_one" => {
             stamp_sessions(tx).await?;
@@ -70,6 +80,57 @@ const NAME_WORKSPACE: &str = "UPDATE task_status_summaries AS y SET workspace_id
 /// Marking the task moves its authority past what its summary claims, so it is stale and derived once more.
 const DERIVE_AGAIN: &str =
     "UPDATE tasks SET authority_seq = derived_seq WHERE authority_seq < derived_seq
+    RETURNING id AS task_id";
+
+/// Their switches go with them, by a reference of their own.
+const FORGET_PULL_REQUESTS: &str = "DELETE FROM task_pull_requests
+    WHERE NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = task_pull_requests.task_id)
+    RETURNING CAST(NULL AS TEXT) AS task_id";
+
+const FORGET_SWITCHES: &str = "DELETE FROM task_pull_request_options
+    WHERE NOT EXISTS (SELECT 1 FROM task_pull_requests p WHERE p.id = task_pull_request_options.pull_request_id)
+    RETURNING CAST(NULL AS TEXT) AS task_id";
+
+/// A turn with a person's message is a conversation from its reservation on (PEN-03).
+const COUNT_TURN: &str = "UPDATE task_session_turns AS u SET authoritative = TRUE, revision = revision + 1
+    WHERE NOT u.authoritative AND NOT u.lifecycle_only AND EXISTS (
+        SELECT 1 FROM task_session_messages m WHERE m.turn_id = u.id AND m.author = 'user' AND NOT m.removed)
+    RETURNING (SELECT s.task_id FROM task_sessions s WHERE s.id = session_id) AS task_id";
+
+/// The message decides: a file joins one of its own task only.
+const NAME_TASK_OF_FILE: &str = "UPDATE message_attachments AS a SET task_id =
+        (SELECT m.task_id FROM task_session_messages m WHERE m.id = a.message_id)
+    WHERE a.task_id <> (SELECT m.task_id FROM task_session_messages m WHERE m.id = a.message_id)
+    RETURNING CAST(NULL AS TEXT) AS task_id";
+
+/// A person took the message back; the next start removes the bytes, whose row is gone.
+const FORGET_FILES: &str = "DELETE FROM message_attachments
+    WHERE message_id IN (SELECT m.id FROM task_session_messages m WHERE m.removed)
+    RETURNING CAST(NULL AS TEXT) AS task_id";
+
+/// In the order in which they are shown, those without a place last.
+const PLACE_FILES: &str = "UPDATE message_attachments SET position = (
+        SELECT n.place FROM (
+            SELECT o.id, o.message_id, row_number() OVER (
+                PARTITION BY o.message_id ORDER BY o.position IS NULL, o.position, o.created_at, o.id) - 1 AS place
+            FROM message_attachments o) AS n
+        WHERE n.id = message_attachments.id AND n.message_id IS NOT NULL)
+    WHERE message_attachments.message_id IN (
+            SELECT a.message_id FROM message_attachments a WHERE a.message_id IS NOT NULL GROUP BY a.message_id
+            HAVING count(*) <> count(DISTINCT a.position))
+        OR (message_attachments.message_id IS NULL AND message_attachments.position IS NOT NULL)
+    RETURNING CAST(NULL AS TEXT) AS task_id";
+
+const FORGET_REPOSITORY_OF_SESSION: &str =
+    "UPDATE task_sessions AS s SET error_task_repository_id = NULL, revision = revision + 1
+    WHERE s.error_task_repository_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM task_repositories r WHERE r.id = s.error_task_repository_id AND r.task_id = s.task_id)
+    RETURNING task_id";
+
+const FORGET_REPOSITORY_OF_TASK: &str =
+    "UPDATE tasks AS t SET launch_error_task_repository_id = NULL, revision = revision + 1
+    WHERE t.launch_error_task_repository_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM task_repositories r WHERE r.id = t.launch_error_task_repository_id AND r.task_id = t.id)
     RETURNING id AS task_id";
 
 async fn change(tx: &mut WriteTx, statement: Statement) -> Result<()> {

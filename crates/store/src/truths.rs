@@ -4,7 +4,9 @@
 //! `flightstrip doctor` asks them all. A truth that only holds while no server runs is what start-up recovery
 //! restores ([`crate::recovery`]); the others hold at every commit, so one read snapshot is enough to judge them.
 //!
-//! Where to read next: [`crate::cures`] for what can be put right by a program.
+//! Where to read next: [`belonging`] for what belongs to what, [`crate::cures`] for what can be put right by a program.
+
+mod belonging;
 
 use crate::dialect;
 use crate::error::Result;
@@ -171,6 +173,11 @@ pub const TRUTHS: &[Truth] = &[
         &["SELECT m.id FROM task_session_messages m
            WHERE NOT EXISTS (SELECT 1 FROM task_sessions s WHERE s.id = m.session_id)"],
     ),
+    belonging::TURN_HAS_SESSION,
+    belonging::ATTACHMENT_HAS_OWNER,
+    belonging::PULL_REQUEST_HAS_TASK,
+    belonging::SWITCHES_HAVE_PULL_REQUEST,
+    belonging::PROCESS_HAS_ENVIRONMENT,
     always(
         "message_task_is_its_sessions",
         "messages that name another task than their session",
@@ -185,6 +192,13 @@ pub const TRUTHS: &[Truth] = &[
         &["SELECT m.id FROM task_session_messages m JOIN task_session_turns u ON u.id = m.turn_id
            WHERE u.session_id <> m.session_id"],
     ),
+    belonging::ATTACHMENT_TASK_IS_ITS_MESSAGES,
+    belonging::ERROR_REPOSITORY_IS_ITS_TASKS,
+    belonging::PARENT_IN_ITS_WORKSPACE,
+    belonging::TASK_REPOSITORY_IN_ITS_WORKSPACE,
+    belonging::ENVIRONMENT_REPOSITORY_IN_ITS_WORKSPACE,
+    belonging::BINDING_IN_ITS_WORKSPACE,
+    belonging::PROFILE_IN_ITS_WORKSPACE,
     always(
         "task_step_is_its_boards",
         "tasks on a step of another board, or on a board of another workspace",
@@ -235,6 +249,7 @@ pub const TRUTHS: &[Truth] = &[
         Cure::Person,
         &["SELECT id FROM task_session_turns WHERE (completed_at IS NULL) <> (outcome IS NULL)"],
     ),
+    belonging::PROMPTED_TURN_IS_AUTHORITATIVE,
     always(
         "queued_prompt_is_not_sent",
         "queued prompts that have a turn or a place in the transcript, or were removed",
@@ -282,6 +297,11 @@ pub const TRUTHS: &[Truth] = &[
         Cure::Person,
         &["SELECT m.id FROM task_session_messages m WHERE m.pending_id IS NULL AND ", open!()],
     ),
+    belonging::REQUEST_IDENTITY_IS_ONE,
+    belonging::QUESTIONS_IN_ONE_TURN,
+    belonging::ATTACHMENT_IS_A_PROMPTS,
+    belonging::REMOVED_PROMPT_HAS_NO_FILES,
+    belonging::ATTACHMENT_HAS_PLACE,
     always(
         "one_live_observation",
         "repositories of an environment with several live observations",

@@ -1,18 +1,23 @@
 //! Faults that an unharmed schema forbids: rows that another program left behind, and a damaged file.
 
 use anyhow::{Context, Result};
+use model::pull_request::Standing;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row};
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use store::open::Store;
-use store::truths::{self, Broken, TRUTHS};
+use store::truths::{self, Broken, Cure, TRUTHS};
+use store::{cures, pull_requests};
 use tempfile::TempDir;
-use testkit::store::ManualClock;
+use testkit::store::{Engine, ManualClock};
 use testkit::story::Story;
 
-testkit::on_every_engine!(rec_05_two_messages_in_one_place_are_found);
+testkit::on_every_engine!(
+    rec_05_two_messages_in_one_place_are_found,
+    rec_02_rows_whose_owner_is_gone_are_found_and_links_are_forgotten,
+);
 
 async fn ask(store: &Store, name: &str) -> Result<Broken> {
     let truth = TRUTHS
@@ -39,6 +44,91 @@ async fn rec_05_two_messages_in_one_place_are_found(story: Story) -> Result<()> 
     }
     let found = ask(story.store(), "one_message_per_seq").await?;
     assert_eq!(found.ids, [session.as_str()]);
+    Ok(())
+}
+
+/// Rows that only a program could leave that checks no foreign keys.
+async fn without_foreign_keys(story: &Story, rows: &[&'static str]) -> Result<()> {
+    if story.db.engine() == Engine::Sqlite {
+        let mut tx = story.store().read().await?;
+        let file = store::sql::sql("SELECT file FROM pragma_database_list WHERE name = 'main'");
+        let file = tx.one(file, "file").await?.text("file")?;
+        drop(tx);
+        let mut careless = SqliteConnectOptions::new()
+            .filename(file)
+            .foreign_keys(false)
+            .connect()
+            .await?;
+        for row in rows {
+            sqlx::query(*row).execute(&mut careless).await?;
+        }
+        return Ok(careless.close().await?);
+    }
+    for constraint in [
+        "ALTER TABLE task_session_turns DROP CONSTRAINT task_session_turns_session_id_fkey",
+        "ALTER TABLE message_attachments DROP CONSTRAINT message_attachments_message_id_fkey",
+        "ALTER TABLE message_attachments DROP CONSTRAINT message_attachments_task_id_fkey",
+        "ALTER TABLE task_pull_requests DROP CONSTRAINT task_pull_requests_task_id_fkey",
+        "ALTER TABLE task_pull_request_options DROP CONSTRAINT task_pull_request_options_pull_request_id_fkey",
+    ] {
+        story.tamper(store::sql::sql(constraint)).await?;
+    }
+    for row in rows {
+        story.tamper(store::sql::sql(row)).await?;
+    }
+    Ok(())
+}
+
+/// REC-02, REC-05: what a deleted task would have taken along goes with the next repair, what a person wrote stays.
+async fn rec_02_rows_whose_owner_is_gone_are_found_and_links_are_forgotten(
+    story: Story,
+) -> Result<()> {
+    let task = story.task().await?;
+    let kept = story.pull_request(&task, 7, Standing::UNSEEN).await?;
+    without_foreign_keys(
+        &story,
+        &[
+            "INSERT INTO task_session_turns (id, session_id, revision, started_at, authoritative, lifecycle_only,
+                 prompt_dispatch_pending, prompt_dispatch_attempted, acknowledged)
+             VALUES ('u', 'no such session', 1, 1, TRUE, FALSE, TRUE, FALSE, FALSE)",
+            "INSERT INTO message_attachments (id, task_id, message_id, position, name, media_type, size, sha256,
+                 created_at) SELECT 'f', id, 'no such message', 0, 'n', 't/p', 1, '00', 1 FROM tasks",
+            "INSERT INTO message_attachments (id, task_id, name, media_type, size, sha256, created_at)
+             VALUES ('g', 'no such task', 'n', 't/p', 1, '00', 1)",
+            "INSERT INTO task_pull_requests (id, task_id, revision, host, owner, repository, number, url,
+                 linked_by_hand, title, lifecycle, draft, checks_state, review_state, mergeable_state, in_merge_queue,
+                 unresolved_threads, created_at, updated_at)
+             SELECT 'p', 'no such task', revision, host, owner, repository, number, url, linked_by_hand, title,
+                 lifecycle, draft, checks_state, review_state, mergeable_state, in_merge_queue, unresolved_threads,
+                 created_at, updated_at FROM task_pull_requests",
+            "INSERT INTO task_pull_request_options (pull_request_id, auto_fix, auto_merge, updated_at)
+             VALUES ('p', TRUE, FALSE, 1)",
+            "INSERT INTO task_pull_request_options (pull_request_id, auto_fix, auto_merge, updated_at)
+             VALUES ('no such link', TRUE, FALSE, 1)",
+        ],
+    )
+    .await?;
+    let found = async |name| anyhow::Ok(ask(story.store(), name).await?.ids);
+    assert_eq!(found("turn_has_session").await?, ["u"]);
+    assert_eq!(found("attachment_has_owner").await?, ["f", "g"]);
+    assert_eq!(found("pull_request_has_task").await?, ["p"]);
+    let switches = found("switches_have_pull_request").await?;
+    assert_eq!(switches, ["no such link"]);
+
+    for truth in TRUTHS.iter().filter(|truth| truth.cure == Cure::Repair) {
+        story
+            .change(&[], async |tx| cures::apply(tx, truth).await)
+            .await?;
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(found("pull_request_has_task").await?, none);
+    assert_eq!(found("switches_have_pull_request").await?, none);
+    assert_eq!(found("turn_has_session").await?, ["u"]);
+    assert_eq!(found("attachment_has_owner").await?, ["f", "g"]);
+    let mut tx = story.store().read().await?;
+    let left = pull_requests::of_task(&mut tx, &task).await?;
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].id, kept);
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 //! what a program can put right it puts right.
 
 #[cfg(test)]
+mod belonging;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod planted;

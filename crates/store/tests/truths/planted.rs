@@ -1,5 +1,6 @@
 //! One fault for each truth, planted where no function of the store would put it.
 
+use crate::belonging;
 use anyhow::{Context, Result};
 use model::ids::{MessageId, SessionId, TaskId, TurnId};
 use model::message::{Author, MessageType};
@@ -23,15 +24,15 @@ testkit::on_every_engine!(
 );
 
 /// A task with an environment and a session that has said something.
-struct Cast {
-    task: TaskId,
-    session: SessionId,
-    turn: TurnId,
-    prompt: MessageId,
-    answer: MessageId,
+pub(crate) struct Cast {
+    pub(crate) task: TaskId,
+    pub(crate) session: SessionId,
+    pub(crate) turn: TurnId,
+    pub(crate) prompt: MessageId,
+    pub(crate) answer: MessageId,
 }
 
-async fn cast(story: &Story) -> Result<Cast> {
+pub(crate) async fn cast(story: &Story) -> Result<Cast> {
     let task = story.task().await?;
     let environment = story.environment(&task, &["root", "side"]).await?;
     let session = story.session(&task, Some(&environment)).await?;
@@ -101,14 +102,14 @@ async fn a_database_that_was_lived_in_breaks_no_truth(story: Story) -> Result<()
 }
 
 /// A fault: what to run, on whose row, and what its truth says then.
-struct Fault {
-    truth: &'static str,
-    plant: Vec<Statement>,
-    offender: String,
+pub(crate) struct Fault {
+    pub(crate) truth: &'static str,
+    pub(crate) plant: Vec<Statement>,
+    pub(crate) offender: String,
 }
 
 impl Fault {
-    fn of(truth: &'static str, offender: impl Into<String>, plant: Statement) -> Self {
+    pub(crate) fn of(truth: &'static str, offender: impl Into<String>, plant: Statement) -> Self {
         Self {
             truth,
             plant: vec![plant],
@@ -122,6 +123,7 @@ async fn faults(story: &Story) -> Result<Vec<Fault>> {
     let mut all = rows_of_others(story).await?;
     all.extend(transcript_faults(story).await?);
     all.extend(task_faults(story).await?);
+    all.extend(belonging::faults(story).await?);
     Ok(all)
 }
 
@@ -376,6 +378,10 @@ async fn rec_05_each_fault_is_found_by_its_truth_and_by_no_other(story: Story) -
         "references_hold",
         "session_has_task",
         "message_has_session",
+        "turn_has_session",
+        "attachment_has_owner",
+        "pull_request_has_task",
+        "switches_have_pull_request",
         "one_message_per_seq",
     ];
     for truth in TRUTHS.iter().filter(|truth| truth.holds == Holds::Always) {
@@ -401,7 +407,7 @@ async fn rec_02_what_a_program_can_put_right_it_puts_right(story: Story) -> Resu
         }
         let left = only_always(broken(&story).await?);
         let mut incurable = planted.clone();
-        incurable.retain(|name, _| truth(name).is_ok_and(|truth| truth.cure == Cure::Person));
+        incurable.retain(|name, _| truth(name).is_ok_and(|truth| truth.cure != Cure::Repair));
         assert_eq!(left, incurable);
     }
     let mut tx = story.store().read().await?;
