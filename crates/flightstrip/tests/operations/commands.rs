@@ -3,9 +3,11 @@
 use crate::support::BINARY;
 use anyhow::{Context, Result};
 use serde_json::Value;
+use std::net::TcpListener;
 use std::path::Path;
+use std::process::Stdio;
 use testkit::server::Server;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 /// How a command ended and what it said.
 #[derive(Debug)]
@@ -54,6 +56,21 @@ pub(crate) async fn on(server: &Server, command: &str, args: &[&str]) -> Result<
     all.extend(database.iter().map(String::as_str));
     all.extend(args);
     run(&all).await
+}
+
+/// Begins a start on the data of a stopped server, and says at which port it can be watched from its first moment.
+pub(crate) fn begin_start(server: &Server) -> Result<(Child, u16)> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let child = Command::new(BINARY)
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .args(["--data-dir", utf8(server.data_dir())?])
+        .args(server.database_args())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    Ok((child, port))
 }
 
 /// A check-up as JSON.

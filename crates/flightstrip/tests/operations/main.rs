@@ -6,11 +6,17 @@
     clippy::indexing_slicing,
     reason = "indexing a JSON value by a missing name gives null"
 )]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "how long a large update took is shown with the test's output"
+)]
 
 mod backups;
 mod check_up;
 mod commands;
 mod contention;
+mod large_update;
 mod repairs;
 mod starting;
 #[path = "../scenarios/support.rs"]

@@ -1,15 +1,12 @@
 //! A start with much to do: alive from the beginning, ready at the end, and saying in between how far it has come.
 
-use crate::commands::utf8;
-use crate::support::{BINARY, Bench};
+use crate::commands::begin_start;
+use crate::support::Bench;
 use anyhow::{Context, Result};
 use serde_json::Value;
-use std::net::TcpListener;
-use std::process::Stdio;
 use store::sql::sql;
 use testkit::http;
 use testkit::waiting::until;
-use tokio::process::Command;
 
 testkit::on_every_engine!(crate::support::Bench =>
     rec_01_a_long_start_is_alive_and_says_how_far_it_has_come,
@@ -44,17 +41,7 @@ async fn rec_01_a_long_start_is_alive_and_says_how_far_it_has_come(mut bench: Be
     let _ = tx.commit().await?; // nothing to publish
     store.close().await;
 
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let address = format!("127.0.0.1:{port}");
-    let mut server = Command::new(BINARY)
-        .args(["serve", "--listen", &address, "--data-dir"])
-        .arg(utf8(bench.server.data_dir())?)
-        .args(bench.server.database_args())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
+    let (mut starting, port) = begin_start(&bench.server)?;
     let mut said = Vec::new();
     let mut page = String::new();
     until("the server to be ready", async || {
@@ -100,6 +87,6 @@ async fn rec_01_a_long_start_is_alive_and_says_how_far_it_has_come(mut bench: Be
         page.contains(" of ") || page.contains("<div id="),
         "the starting page says it too, unless it was the app's by then: {page}"
     );
-    server.kill().await?;
+    starting.kill().await?;
     Ok(())
 }
