@@ -10,6 +10,8 @@ mod listener;
 #[cfg(test)]
 mod planner;
 #[cfg(test)]
+mod size;
+#[cfg(test)]
 mod story;
 #[cfg(test)]
 mod walks;

@@ -27,6 +27,9 @@ const fn walk(by: &'static str, table: &'static str, why: &'static str) -> Walk 
 const AT_START: &str = "start-up looks at each once, before anybody is served";
 const PROCESSES: &str = "a row per running agent: at most as many as may run";
 
+const FIRST_FOUND: &str =
+    "asked when a person removes a repository, and ends at the first row that names it";
+
 /// Every one of them. An entry that no plan needs is to be removed.
 pub(crate) const WALKS: &[Walk] = &[
     walk("recovery::sessions", "task_sessions", AT_START),
@@ -48,6 +51,22 @@ pub(crate) const WALKS: &[Walk] = &[
     Walk {
         only: Some(Engine::Postgres),
         ..walk("recovery::sessions", "executors_running", PROCESSES)
+    },
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk("summaries::unusable", "task_status_summaries", AT_START)
+    },
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk("repositories::in_use", "task_repositories", FIRST_FOUND)
+    },
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk(
+            "repositories::in_use",
+            "task_environment_repos",
+            FIRST_FOUND,
+        )
     },
     walk(
         "profiles::in_use",
