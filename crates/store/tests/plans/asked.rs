@@ -41,11 +41,11 @@ pub(crate) struct Plans {
 }
 
 impl Plans {
-    /// Nothing asked yet.
-    pub(crate) async fn of(story: Story) -> Result<Self> {
+    /// Nothing asked yet, beside so many tasks.
+    pub(crate) async fn of(story: Story, tasks: i64) -> Result<Self> {
         let turn = TURN.lock().await;
         if story.db.engine() == Engine::Postgres {
-            size::grow(&story).await?;
+            size::grow(&story, tasks).await?;
         }
         Ok(Self {
             planner: Planner::of(story.store(), story.db.engine()).await?,

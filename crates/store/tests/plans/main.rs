@@ -19,6 +19,7 @@ mod walks;
 #[cfg(test)]
 mod plans {
     use crate::asked::Plans;
+    use crate::size;
     use anyhow::Result;
     use store::sql::sql;
     use store::turns;
@@ -32,7 +33,7 @@ mod plans {
 
     /// PST-04.
     async fn pst_04_hot_statements_read_no_whole_table(story: Story) -> Result<()> {
-        let mut plans = Plans::of(story).await?;
+        let mut plans = Plans::of(story, size::YEARS).await?;
         crate::story::tell(&mut plans).await?;
         plans.references().await?;
         plans.end()
@@ -44,7 +45,7 @@ mod plans {
         story
             .tamper(sql("DROP INDEX task_session_turns_by_session"))
             .await?;
-        let mut plans = Plans::of(story).await?;
+        let mut plans = Plans::of(story, size::WEEKS).await?;
         let work = async |tx: &mut WriteTx| turns::current(tx, &session).await;
         plans.ask("turns::current", &[], work).await?;
         let problems = plans.problems();

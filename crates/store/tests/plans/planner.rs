@@ -2,7 +2,7 @@
 //!
 //! SQLite is asked by `EXPLAIN QUERY PLAN`. PostgreSQL is asked for the plan that serves any values
 //! (`force_generic_plan`), with the types that the driver gave the parameters, of tables as large as those of a server
-//! after a year ([`crate::size`]): it chooses by their statistics, as it does at work. Where it reads all of a table that
+//! after years ([`crate::size`]): it chooses by their statistics, as it does at work. Where it reads all of a table that
 //! is always small it is asked once more, as if that were very dear, which index it would use if the table were not.
 
 use crate::size::HANDFUL;

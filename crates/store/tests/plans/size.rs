@@ -1,4 +1,4 @@
-//! As many rows as a server has after a year of work: a planner that knows of few reads all of them, and is right.
+//! As many rows as a server has after years of work: a planner that knows of few reads all of them, and is right.
 //!
 //! Most of what there is has ended; what is open is as much as some twenty agents have open at once.
 
@@ -6,8 +6,12 @@ use anyhow::Result;
 use store::sql::sql;
 use testkit::story::Story;
 
-/// Tasks, in ten workspaces with twenty repositories. Each has two sessions of four turns of twelve messages: 192,000.
-const TASKS: i64 = 2_000;
+/// Tasks, in ten workspaces with twenty repositories. Each has two sessions of two turns of five messages: 200,000. So
+/// many that a batch of them is few: of 2,000 PostgreSQL may read all, because they fit on a handful of pages.
+pub(crate) const YEARS: i64 = 10_000;
+
+/// Enough that an index is the shorter way to the rows of one session.
+pub(crate) const WEEKS: i64 = 500;
 
 /// One statement per table, in the order in which they refer to each other; `$1` is the number of tasks.
 const ROWS: &[&str] = &[
@@ -47,28 +51,28 @@ const ROWS: &[&str] = &[
          last_seq)
      SELECT 'size-s-' || i || '-' || k, 'size-t-' || i, 'size-e-' || i, 'size-' || k, 1,
          CASE WHEN i <= 20 THEN 'RUNNING' ELSE 'WAITING_FOR_INPUT' END, 'size-a-' || i % 10, 'Agent', k = 1, FALSE,
-         i + k, '{}', '[]', 0, 0, 48
+         i + k, '{}', '[]', 0, 0, 10
      FROM generate_series(1, $1) AS i, generate_series(1, 2) AS k",
     "INSERT INTO task_session_turns (id, session_id, revision, started_at, completed_at, outcome, authoritative,
          lifecycle_only, prompt_dispatch_pending, prompt_dispatch_attempted, acknowledged)
      SELECT 'size-u-' || s.id || '-' || k, s.id, 1, s.started_at + k,
-         CASE WHEN k < 4 OR s.state <> 'RUNNING' THEN s.started_at + k END,
-         CASE WHEN k < 4 OR s.state <> 'RUNNING' THEN 'completed' END, TRUE, FALSE, FALSE, TRUE, TRUE
-     FROM task_sessions s, generate_series(1, 4) AS k WHERE s.id LIKE 'size-%' AND $1 <> 0",
+         CASE WHEN k < 2 OR s.state <> 'RUNNING' THEN s.started_at + k END,
+         CASE WHEN k < 2 OR s.state <> 'RUNNING' THEN 'completed' END, TRUE, FALSE, FALSE, TRUE, TRUE
+     FROM task_sessions s, generate_series(1, 2) AS k WHERE s.id LIKE 'size-%' AND $1 <> 0",
     "INSERT INTO task_session_messages (id, session_id, task_id, turn_id, seq, revision, author, type, content,
          metadata, status, pending_id, delivered, streaming, removed, created_at, updated_at)
      SELECT 'size-m-' || u.id || '-' || k, s.id, s.task_id, u.id,
          row_number() OVER (PARTITION BY s.id ORDER BY u.started_at, k), 1,
          CASE WHEN k = 1 THEN 'user' ELSE 'agent' END,
-         CASE WHEN k = 12 AND s.is_primary THEN 'permission_request' WHEN k % 5 = 0 THEN 'tool_call'
+         CASE WHEN k = 5 AND s.is_primary THEN 'permission_request' WHEN k % 3 = 0 THEN 'tool_call'
              ELSE 'message' END,
          repeat('words ', 20), '{}',
-         CASE WHEN k = 12 AND s.is_primary
+         CASE WHEN k = 5 AND s.is_primary
              THEN CASE WHEN u.completed_at IS NULL THEN 'pending' ELSE 'approved' END END,
-         CASE WHEN k = 12 AND s.is_primary THEN 'size-p-' || u.id END,
-         CASE WHEN k = 12 AND s.is_primary AND u.completed_at IS NOT NULL THEN TRUE END,
-         u.completed_at IS NULL AND k = 11, FALSE, u.started_at, u.started_at
-     FROM task_session_turns u JOIN task_sessions s ON s.id = u.session_id, generate_series(1, 12) AS k
+         CASE WHEN k = 5 AND s.is_primary THEN 'size-p-' || u.id END,
+         CASE WHEN k = 5 AND s.is_primary AND u.completed_at IS NOT NULL THEN TRUE END,
+         u.completed_at IS NULL AND k = 4, FALSE, u.started_at, u.started_at
+     FROM task_session_turns u JOIN task_sessions s ON s.id = u.session_id, generate_series(1, 5) AS k
      WHERE s.id LIKE 'size-%' AND $1 <> 0",
     "INSERT INTO task_session_messages (id, session_id, task_id, revision, author, type, content, metadata,
          queue_position, streaming, removed, created_at, updated_at)
@@ -120,9 +124,9 @@ pub(crate) const HANDFUL: &[&str] = &[
 ];
 
 /// Fills every table, and lets PostgreSQL count.
-pub(crate) async fn grow(story: &Story) -> Result<()> {
+pub(crate) async fn grow(story: &Story, tasks: i64) -> Result<()> {
     for rows in ROWS {
-        story.tamper(sql(rows).bind(TASKS)).await?;
+        story.tamper(sql(rows).bind(tasks)).await?;
     }
     story.tamper(sql("ANALYZE")).await?;
     Ok(())
