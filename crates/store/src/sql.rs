@@ -9,6 +9,9 @@
 use crate::error::Result;
 use crate::row::Row;
 use model::text::storable;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
 use sqlx::{AssertSqlSafe, Postgres, Sqlite, Transaction};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -123,31 +126,39 @@ bind_ids!(
 #[must_use]
 pub struct Statement {
     text: Cow<'static, str>,
+    /// What stands for [`LIST`] in the text.
+    list: Option<Vec<String>>,
     values: Vec<Value>,
 }
+
+/// Where a statement names its list. The parentheses are part of the mark, because `'{}'` is also how an empty JSON
+/// object is written.
+const LIST: &str = "IN ({})";
 
 /// A statement whose text is fixed.
 pub const fn sql(text: &'static str) -> Statement {
     Statement {
         text: Cow::Borrowed(text),
+        list: None,
         values: Vec::new(),
     }
 }
 
-/// A statement over a list of ids: `({})` in `text` becomes `($1, $2, …)`, bound to `ids`. Further binds follow from
-/// `$n+1`. The parentheses are part of the mark, because `'{}'` is also how an empty JSON object is written.
+/// A statement over a list of ids, which stands as `IN ({})` in `text`, once. Nothing else is bound to it.
+///
+/// SQLite is given `IN ($1, $2, …)`, as it has no arrays. PostgreSQL is given one array: one text whatever the length
+/// of the list, so after a few times on a connection it is planned no more, and by then as a seek per id. A list that is
+/// spelled out is planned each time, and on a table of middling size as a walk through all of it.
 pub fn sql_in<'a>(text: &'static str, ids: impl IntoIterator<Item = &'a str>) -> Statement {
-    let values: Vec<Value> = ids.into_iter().map(Value::from).collect();
-    let mut list = String::new();
-    for number in 1..=values.len() {
-        let _ = write!(list, "{}${number}", if number == 1 { "" } else { ", " }); // a String takes every write
-    }
-    if values.is_empty() {
-        list.push_str("NULL");
-    }
+    debug_assert_eq!(text.matches(LIST).count(), 1, "one list: {text}");
     Statement {
-        text: Cow::Owned(text.replace("({})", &format!("({list})"))),
-        values,
+        text: Cow::Borrowed(text),
+        list: Some(
+            ids.into_iter()
+                .map(|id| storable(id).into_owned())
+                .collect(),
+        ),
+        values: Vec::new(),
     }
 }
 
@@ -171,6 +182,7 @@ pub fn sql_rows<const COLUMNS: usize>(
     debug_assert!(!values.is_empty(), "a list of rows has a row");
     Statement {
         text: Cow::Owned(text.replace("({})", &list)),
+        list: None,
         values,
     }
 }
@@ -180,6 +192,7 @@ impl Statement {
     pub fn joined(parts: &[&'static str]) -> Self {
         Self {
             text: Cow::Owned(parts.concat()),
+            list: None,
             values: Vec::new(),
         }
     }
@@ -194,8 +207,32 @@ impl Statement {
 
     /// Binds the next value.
     pub fn bind(mut self, value: impl Into<Value>) -> Self {
+        debug_assert!(self.list.is_none(), "nothing is bound beside a list");
         self.values.push(value.into());
         self
+    }
+
+    /// As SQLite takes it.
+    fn for_sqlite(self) -> (String, Vec<Value>) {
+        let Some(ids) = self.list else {
+            return (self.text.into_owned(), self.values);
+        };
+        let mut list = String::from("IN (");
+        for number in 1..=ids.len() {
+            let _ = write!(list, "{}${number}", if number == 1 { "" } else { ", " }); // a String takes every write
+        }
+        list.push_str(if ids.is_empty() { "NULL)" } else { ")" });
+        let values = ids.into_iter().map(|id| Value::Text(Some(id)));
+        (self.text.replace(LIST, &list), values.collect())
+    }
+
+    /// As PostgreSQL takes it.
+    fn for_postgres(self) -> (String, Option<Vec<String>>, Vec<Value>) {
+        let text = match self.list {
+            Some(_) => self.text.replace(LIST, "= ANY ($1)"),
+            None => self.text.into_owned(),
+        };
+        (text, self.list, self.values)
     }
 }
 
@@ -218,9 +255,9 @@ pub struct Link {
 }
 
 macro_rules! bound {
-    ($statement:expr, $text:expr) => {{
-        let mut query = sqlx::query(AssertSqlSafe($text));
-        for value in $statement {
+    ($query:expr, $values:expr) => {{
+        let mut query = $query;
+        for value in $values {
             query = match value {
                 Value::Text(text) => query.bind(text),
                 Value::Int(int) => query.bind(int),
@@ -229,6 +266,21 @@ macro_rules! bound {
         }
         query
     }};
+}
+
+fn sqlite(statement: Statement) -> Query<'static, Sqlite, SqliteArguments> {
+    let (text, values) = statement.for_sqlite();
+    bound!(sqlx::query(AssertSqlSafe(text)), values)
+}
+
+fn postgres(statement: Statement) -> Query<'static, Postgres, PgArguments> {
+    let (text, list, values) = statement.for_postgres();
+    let query = sqlx::query(AssertSqlSafe(text));
+    let query = match list {
+        Some(list) => query.bind(list),
+        None => query,
+    };
+    bound!(query, values)
 }
 
 impl Link {
@@ -251,13 +303,9 @@ impl Link {
     /// Whatever the engine says, as [`crate::error::StoreError`].
     pub async fn execute(&mut self, statement: Statement) -> Result<u64> {
         self.count(&statement).await?;
-        let text = statement.text.into_owned();
         Ok(match &mut self.engine {
-            Engine::Sqlite(tx) => bound!(statement.values, text)
-                .execute(&mut **tx)
-                .await?
-                .rows_affected(),
-            Engine::Postgres(tx) => bound!(statement.values, text)
+            Engine::Sqlite(tx) => sqlite(statement).execute(&mut **tx).await?.rows_affected(),
+            Engine::Postgres(tx) => postgres(statement)
                 .execute(&mut **tx)
                 .await?
                 .rows_affected(),
@@ -270,14 +318,13 @@ impl Link {
     /// Whatever the engine says.
     pub async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
         self.count(&statement).await?;
-        let text = statement.text.into_owned();
         Ok(match &mut self.engine {
             Engine::Sqlite(tx) => {
-                let rows = bound!(statement.values, text).fetch_all(&mut **tx).await?;
+                let rows = sqlite(statement).fetch_all(&mut **tx).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
             Engine::Postgres(tx) => {
-                let rows = bound!(statement.values, text).fetch_all(&mut **tx).await?;
+                let rows = postgres(statement).fetch_all(&mut **tx).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
         })
@@ -289,13 +336,12 @@ impl Link {
     /// Whatever the engine says.
     pub async fn maybe(&mut self, statement: Statement) -> Result<Option<Row>> {
         self.count(&statement).await?;
-        let text = statement.text.into_owned();
         Ok(match &mut self.engine {
-            Engine::Sqlite(tx) => bound!(statement.values, text)
+            Engine::Sqlite(tx) => sqlite(statement)
                 .fetch_optional(&mut **tx)
                 .await?
                 .map(Row::Sqlite),
-            Engine::Postgres(tx) => bound!(statement.values, text)
+            Engine::Postgres(tx) => postgres(statement)
                 .fetch_optional(&mut **tx)
                 .await?
                 .map(Row::Postgres),
