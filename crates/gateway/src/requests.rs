@@ -76,7 +76,7 @@ pub(crate) async fn dispatch(call: &Call, action: &str, payload: Value) -> Resul
         action::CLIENT_HELLO => subscriptions::hello(call, payload),
         action::WORKSPACE_SUBSCRIBE => subscriptions::workspace(call, payload).await,
         action::WORKSPACE_UNSUBSCRIBE => subscriptions::leave_workspace(call, payload),
-        action::TASK_LIST => tasks::list(call, payload).await,
+        action::TASK_LIST => tasks::list::list(call, payload).await,
         action::TASK_GET => tasks::get(call, payload).await,
         action::TASK_CREATE => tasks::create(call, payload).await,
         action::TASK_UPDATE => tasks::update(call, payload).await,

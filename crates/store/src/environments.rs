@@ -5,7 +5,7 @@ use crate::row::Row;
 use crate::sql::{Link, sql, sql_in};
 use model::clock::Timestamp;
 use model::environment::{Environment, EnvironmentRepository, EnvironmentState};
-use model::ids::{EnvironmentId, SessionId, TaskId, WorkspaceId};
+use model::ids::{EnvironmentId, EnvironmentRepositoryId, SessionId, TaskId, WorkspaceId};
 use std::collections::HashMap;
 
 /// Stores an environment without worktrees.
@@ -178,8 +178,11 @@ pub async fn get(link: &mut Link, id: &EnvironmentId) -> Result<Option<Environme
         .maybe(sql("SELECT * FROM task_environments WHERE id = $1").bind(id))
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let repositories = repositories(link, std::slice::from_ref(id)).await?;
-    environment(&row, &repositories).map(Some)
+    let query =
+        sql("SELECT * FROM task_environment_repos WHERE environment_id = $1 ORDER BY position, id");
+    let mut repositories = by_environment(&link.all(query.bind(id)).await?)?;
+    let repositories = repositories.remove(id).unwrap_or_default();
+    environment(&row, id.clone(), repositories).map(Some)
 }
 
 /// Every environment, for the monitor at start-up.
@@ -192,77 +195,101 @@ pub async fn all(link: &mut Link) -> Result<Vec<Environment>> {
         .await?;
     // By no list of ids: it would have no bound, and a statement takes only so many values.
     let query = sql("SELECT * FROM task_environment_repos ORDER BY position, id");
-    let repositories = by_environment(&link.all(query).await?)?;
+    let mut repositories = by_environment(&link.all(query).await?)?;
     rows.iter()
-        .map(|row| environment(row, &repositories))
+        .map(|row| {
+            let id = row.id("id")?;
+            let repositories = repositories.remove(&id).unwrap_or_default();
+            environment(row, id, repositories)
+        })
         .collect()
 }
 
-/// The environments that these tasks bind, in binding order: two statements, whatever the number of tasks.
+/// The environments that these tasks bind, in binding order: one statement, whatever the number of tasks.
 ///
 /// # Errors
-/// As [`insert`].
+/// As [`insert`], and when any of them cannot be read.
 pub async fn of_tasks(
     link: &mut Link,
     ids: &[TaskId],
 ) -> Result<HashMap<TaskId, Vec<Environment>>> {
+    let each = each_of_tasks(link, ids).await?;
+    each.into_iter()
+        .map(|(task_id, environments)| Ok((task_id, environments?)))
+        .collect()
+}
+
+/// As [`of_tasks`]; what cannot be read is its own task's failure and no other's.
+///
+/// # Errors
+/// As [`insert`].
+pub(crate) async fn each_of_tasks(
+    link: &mut Link,
+    ids: &[TaskId],
+) -> Result<HashMap<TaskId, Result<Vec<Environment>>>> {
     let query = sql_in(
-        "SELECT b.task_id AS bound_task, e.* FROM task_environment_bindings b
-         JOIN task_environments e ON e.id = b.environment_id
-         WHERE b.task_id IN ({}) ORDER BY b.created_at, e.id",
+        "SELECT b.task_id, e.id, e.state, e.path, r.id AS worktree_id, r.repository_id, r.repository_name,
+                r.display_name, r.worktree_path, r.branch, r.base_branch
+         FROM task_environment_bindings b JOIN task_environments e ON e.id = b.environment_id
+         LEFT JOIN task_environment_repos r ON r.environment_id = e.id
+         WHERE b.task_id IN ({}) ORDER BY b.created_at, e.id, r.position, r.id",
         ids.iter().map(TaskId::as_str),
     );
-    let rows = link.all(query).await?;
-    let mut environment_ids: Vec<EnvironmentId> =
-        rows.iter().map(|row| row.id("id")).collect::<Result<_>>()?;
-    environment_ids.sort();
-    environment_ids.dedup();
-    let by_environment = repositories(link, &environment_ids).await?;
-    let mut found: HashMap<TaskId, Vec<Environment>> = HashMap::new();
-    for row in &rows {
-        let one = environment(row, &by_environment)?;
-        found.entry(row.id("bound_task")?).or_default().push(one);
+    let mut found: HashMap<TaskId, Result<Vec<Environment>>> = HashMap::new();
+    for row in link.all(query).await? {
+        let one = found
+            .entry(row.id("task_id")?)
+            .or_insert_with(|| Ok(Vec::new()));
+        if let Ok(environments) = one
+            && let Err(error) = add(environments, &row)
+        {
+            *one = Err(error);
+        }
     }
     Ok(found)
 }
 
-async fn repositories(
-    link: &mut Link,
-    ids: &[EnvironmentId],
-) -> Result<HashMap<EnvironmentId, Vec<EnvironmentRepository>>> {
-    let query = sql_in(
-        "SELECT * FROM task_environment_repos WHERE environment_id IN ({}) ORDER BY position, id",
-        ids.iter().map(EnvironmentId::as_str),
-    );
-    by_environment(&link.all(query).await?)
+/// Adds a row of [`each_of_tasks`] to the environments of its task: the next one, or another worktree of the last.
+fn add(environments: &mut Vec<Environment>, row: &Row) -> Result<()> {
+    let next: EnvironmentId = row.id("id")?;
+    if environments.last().is_none_or(|last| last.id != next) {
+        environments.push(environment(row, next, Vec::new())?);
+    }
+    if let (Some(last), Some(id)) = (environments.last_mut(), row.maybe_id("worktree_id")?) {
+        last.repositories.push(worktree(row, id)?);
+    }
+    Ok(())
 }
 
 fn by_environment(rows: &[Row]) -> Result<HashMap<EnvironmentId, Vec<EnvironmentRepository>>> {
     let mut found: HashMap<EnvironmentId, Vec<EnvironmentRepository>> = HashMap::new();
     for row in rows {
-        let name = row.text("repository_name")?;
         found
             .entry(row.id("environment_id")?)
             .or_default()
-            .push(EnvironmentRepository {
-                id: row.id("id")?,
-                repository_id: row.id("repository_id")?,
-                repository_name: (!name.is_empty()).then_some(name),
-                display_name: row.text("display_name")?,
-                worktree_path: row.text("worktree_path")?,
-                branch: row.text("branch")?,
-                base_branch: row.maybe_text("base_branch")?,
-            });
+            .push(worktree(row, row.id("id")?)?);
     }
     Ok(found)
 }
 
+fn worktree(row: &Row, id: EnvironmentRepositoryId) -> Result<EnvironmentRepository> {
+    let name = row.text("repository_name")?;
+    Ok(EnvironmentRepository {
+        id,
+        repository_id: row.id("repository_id")?,
+        repository_name: (!name.is_empty()).then_some(name),
+        display_name: row.text("display_name")?,
+        worktree_path: row.text("worktree_path")?,
+        branch: row.text("branch")?,
+        base_branch: row.maybe_text("base_branch")?,
+    })
+}
+
 fn environment(
     row: &Row,
-    repositories: &HashMap<EnvironmentId, Vec<EnvironmentRepository>>,
+    id: EnvironmentId,
+    repositories: Vec<EnvironmentRepository>,
 ) -> Result<Environment> {
-    let id: EnvironmentId = row.id("id")?;
-    let repositories = repositories.get(&id).cloned().unwrap_or_default();
     Ok(Environment {
         id,
         state: row.word("state", EnvironmentState::parse)?,

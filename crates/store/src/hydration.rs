@@ -4,7 +4,7 @@
 //! A list asks the same number of questions whatever its length (PST-04). What it doubts the projector derives anew;
 //! this module derives nothing.
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::sessions::{current_turn, open};
 use crate::sql::{Link, sql_in};
 use model::clock::Timestamp;
@@ -22,6 +22,24 @@ pub struct Listed {
     pub stale: bool,
     /// Its row lacks the last milestone (SUM-10).
     pub undated: bool,
+}
+
+/// A task whose row, or a row that belongs to it, holds what cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// The task.
+    pub task_id: TaskId,
+    /// What was met first.
+    pub error: StoreError,
+}
+
+/// What was found of a list's tasks, each in the order of the list; those that are gone are in neither part.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that can be shown.
+    pub listed: Vec<Listed>,
+    /// Those that cannot.
+    pub unreadable: Vec<Unreadable>,
 }
 
 /// What each of some tasks waits on a person for; a task that waits for nothing is left out.

@@ -57,6 +57,17 @@ pub(crate) fn read(row: &Row) -> Result<Option<TaskStatusSummary>> {
     }))
 }
 
+/// Reads a stored summary that stands beside its task, as `summary_revision`, `summary_payload` and
+/// `summary_updated_at`; a task without one, and one that cannot be read, have none.
+pub(crate) fn read_beside(row: &Row) -> Option<TaskStatusSummary> {
+    let payload = row.maybe_text("summary_payload").ok()??;
+    Some(TaskStatusSummary {
+        revision: row.int("summary_revision").ok()?,
+        updated_at: row.time("summary_updated_at").ok()?,
+        payload: serde_json::from_str(&payload).ok()?,
+    })
+}
+
 /// One summary to compare and store.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {

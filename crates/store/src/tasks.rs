@@ -2,7 +2,7 @@
 
 use crate::environments;
 use crate::error::Result;
-use crate::hydration::Listed;
+use crate::hydration::{Listed, Listing, Unreadable};
 use crate::row::Row;
 use crate::sql::{Link, Statement, sql, sql_in};
 use crate::summaries;
@@ -142,63 +142,100 @@ pub async fn get(link: &mut Link, id: &TaskId) -> Result<Task> {
 /// Tasks in the order of `ids`, missing ones left out, in a constant number of statements (PST-04).
 ///
 /// # Errors
-/// As [`insert`].
+/// As [`insert`], and when any of them cannot be read.
 pub async fn load(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Task>> {
-    let listed = load_listed(link, ids).await?;
-    Ok(listed.into_iter().map(|listed| listed.task).collect())
+    let Listing { listed, unreadable } = load_listed(link, ids).await?;
+    match unreadable.into_iter().next() {
+        Some(Unreadable { error, .. }) => Err(error),
+        None => Ok(listed.into_iter().map(|listed| listed.task).collect()),
+    }
 }
 
-/// As [`load`], with how each stored summary was kept.
+/// As [`load`], with how each stored summary was kept. A task that cannot be read, because of its own row or one that
+/// belongs to it, harms no other.
 ///
 /// # Errors
 /// As [`insert`].
-pub async fn load_listed(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Listed>> {
+pub async fn load_listed(link: &mut Link, ids: &[TaskId]) -> Result<Listing> {
+    let mut listing = Listing::default();
     if ids.is_empty() {
-        return Ok(Vec::new());
+        return Ok(listing);
     }
     let list = || ids.iter().map(TaskId::as_str);
-    let rows = link
-        .all(sql_in(
-            "SELECT id, workspace_id, workflow_id, revision, title, description, state, step_id, position, priority,
-                    parent_id, archived_at, interrupted_at, created_at, updated_at,
-                    derived_seq < authority_seq AS stale, last_activity_at IS NULL AS undated
-             FROM tasks WHERE id IN ({})",
-            list(),
-        ))
-        .await?;
-    let attached = sql_in(
-        "SELECT id, task_id, repository_id, base_branch, checkout_branch FROM task_repositories
-         WHERE task_id IN ({}) ORDER BY position, id",
+    let tasks = sql_in(
+        "SELECT t.id, t.workspace_id, t.workflow_id, t.revision, t.title, t.description, t.state, t.step_id, t.position,
+                t.priority, t.parent_id, t.archived_at, t.interrupted_at, t.created_at, t.updated_at,
+                t.derived_seq < t.authority_seq AS stale, t.last_activity_at IS NULL AS undated,
+                y.revision AS summary_revision, y.payload AS summary_payload, y.updated_at AS summary_updated_at
+         FROM tasks t LEFT JOIN task_status_summaries y ON y.task_id = t.id WHERE t.id IN ({})",
         list(),
     );
-    let mut repositories: HashMap<TaskId, Vec<TaskRepository>> = HashMap::new();
-    for row in link.all(attached).await? {
-        repositories
-            .entry(row.id("task_id")?)
-            .or_default()
-            .push(TaskRepository {
-                id: row.id("id")?,
-                repository_id: row.id("repository_id")?,
-                base_branch: row.maybe_text("base_branch")?,
-                checkout_branch: row.maybe_text("checkout_branch")?,
-            });
-    }
-    let mut environments = environments::of_tasks(link, ids).await?;
-    let mut summaries = summaries::of_tasks(link, ids).await?;
+    let rows = link.all(tasks).await?;
+    let mut repositories = repositories(link, ids).await?;
+    let mut environments = environments::each_of_tasks(link, ids).await?;
     let mut found = HashMap::with_capacity(rows.len());
     for row in &rows {
-        let mut task = read(row)?;
-        task.repositories = repositories.remove(&task.id).unwrap_or_default();
-        task.environments = environments.remove(&task.id).unwrap_or_default();
-        task.status_summary = summaries.remove(&task.id);
-        let listed = Listed {
-            stale: row.truth("stale")?,
-            undated: row.truth("undated")?,
-            task,
+        let id: TaskId = row.id("id")?;
+        let (repositories, environments) = (repositories.remove(&id), environments.remove(&id));
+        let one = move || -> Result<Listed> {
+            Ok(Listed {
+                stale: row.truth("stale")?,
+                undated: row.truth("undated")?,
+                task: Task {
+                    repositories: repositories.transpose()?.unwrap_or_default(),
+                    environments: environments.transpose()?.unwrap_or_default(),
+                    status_summary: summaries::read_beside(row),
+                    ..read(row)?
+                },
+            })
         };
-        found.insert(listed.task.id.clone(), listed);
+        found.insert(id, one());
     }
-    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    for id in ids {
+        match found.remove(id) {
+            Some(Ok(listed)) => listing.listed.push(listed),
+            Some(Err(error)) => listing.unreadable.push(Unreadable {
+                task_id: id.clone(),
+                error,
+            }),
+            None => {} // it is gone
+        }
+    }
+    Ok(listing)
+}
+
+/// The repositories of these tasks, in their order; what cannot be read is its own task's failure and no other's.
+async fn repositories(
+    link: &mut Link,
+    ids: &[TaskId],
+) -> Result<HashMap<TaskId, Result<Vec<TaskRepository>>>> {
+    let query = sql_in(
+        "SELECT id, task_id, repository_id, base_branch, checkout_branch FROM task_repositories
+         WHERE task_id IN ({}) ORDER BY position, id",
+        ids.iter().map(TaskId::as_str),
+    );
+    let mut found: HashMap<TaskId, Result<Vec<TaskRepository>>> = HashMap::new();
+    for row in link.all(query).await? {
+        let one = found
+            .entry(row.id("task_id")?)
+            .or_insert_with(|| Ok(Vec::new()));
+        if let Ok(repositories) = one {
+            match read_repository(&row) {
+                Ok(repository) => repositories.push(repository),
+                Err(error) => *one = Err(error),
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read_repository(row: &Row) -> Result<TaskRepository> {
+    Ok(TaskRepository {
+        id: row.id("id")?,
+        repository_id: row.id("repository_id")?,
+        base_branch: row.maybe_text("base_branch")?,
+        checkout_branch: row.maybe_text("checkout_branch")?,
+    })
 }
 
 /// The next ids of a workspace's tasks, newest first, after `cursor`; fewer than `limit` when their texts alone are

@@ -26,6 +26,8 @@ payloads! {
         tasks: Vec<Task>,
         /// Where the next page starts; absent: this was the last.
         #[serde(skip_serializing_if = "Option::is_none")] cursor: Option<String>,
+        /// How many tasks belong here and are left out, because the database holds what cannot be read; absent: none.
+        #[serde(skip_serializing_if = "Option::is_none")] unreadable: Option<u32>,
     }
     /// `task.pending`
     PendingList {

@@ -16,6 +16,7 @@ let sockets: FakeSocket[];
 let client: Client;
 let reloads: number;
 let listed: Task[];
+let unreadable: number | undefined;
 let boot: Boot;
 let bootStatus: number;
 
@@ -26,7 +27,7 @@ const socket = () => {
 };
 
 function answer(action: string): unknown {
-  if (action === "task.list") return { tasks: listed };
+  if (action === "task.list") return { tasks: listed, unreadable };
   if (action === "session.list") return { sessions: [aSession()] };
   if (action === "message.add") return { message: aMessage({ id: "mine", author: "user" }) };
   return { messages: [], has_more: false };
@@ -53,6 +54,7 @@ beforeEach(() => {
   sockets = [];
   reloads = 0;
   listed = [];
+  unreadable = undefined;
   bootStatus = 200;
   boot = {
     server_generation: "g1",
@@ -98,6 +100,21 @@ describe("a connection", () => {
     await arrive();
     expect(socket().actions()).toEqual(["client.hello", "workspace.subscribe", "task.list"]);
     expect(taskOf(store.getState().tasks, "t1")?.title).toBe("A task");
+  });
+
+  test("PEN-07 says how many tasks its list left out, until it leaves out none", async () => {
+    listed = [aTask({})];
+    unreadable = 2;
+    await client.start(undefined);
+    await arrive();
+    expect(store.getState().tasks.unreadable).toEqual({ living: 2, archived: 0 });
+    expect(taskOf(store.getState().tasks, "t1")).toBeDefined();
+    unreadable = undefined;
+    await client.listTasks();
+    expect(store.getState().tasks.unreadable.living).toBe(0);
+    unreadable = 1;
+    await client.listArchived();
+    expect(store.getState().tasks.unreadable).toEqual({ living: 0, archived: 1 });
   });
 
   test("that comes back subscribes open sessions before queued sends go", async () => {

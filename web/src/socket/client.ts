@@ -166,6 +166,7 @@ export class Client {
     const listed = await this.pages(true);
     change(this.store, (draft) => {
       draft.tasks.archivedList = listed ? "loaded" : "failed";
+      if (listed) draft.tasks.unreadable.archived = listed.unreadable;
     });
   }
 
@@ -180,15 +181,18 @@ export class Client {
     change(this.store, (draft) => beginList(draft.tasks));
     const listed = await this.pages(false);
     change(this.store, (draft) => {
-      if (listed) finishList(draft.tasks, workspaceId, listed);
-      else if (draft.tasks.list !== "loaded") draft.tasks.list = "failed";
+      if (listed) {
+        finishList(draft.tasks, workspaceId, listed.ids);
+        draft.tasks.unreadable.living = listed.unreadable;
+      } else if (draft.tasks.list !== "loaded") draft.tasks.list = "failed";
     });
   }
 
-  private async pages(archived: boolean): Promise<Set<string> | undefined> {
+  private async pages(archived: boolean): Promise<{ ids: Set<string>; unreadable: number } | undefined> {
     const workspaceId = this.store.getState().workspaces.current;
     if (!workspaceId) return undefined;
-    const listed = new Set<string>();
+    const ids = new Set<string>();
+    let unreadable = 0;
     let cursor: string | undefined;
     try {
       do {
@@ -197,7 +201,8 @@ export class Client {
           archived,
           ...(cursor === undefined ? {} : { cursor }),
         });
-        for (const task of page.tasks) listed.add(task.id);
+        for (const task of page.tasks) ids.add(task.id);
+        unreadable += page.unreadable ?? 0;
         this.batch.add((draft) => receiveTaskPage(draft.tasks, page.tasks));
         cursor = page.cursor;
       } while (cursor !== undefined);
@@ -205,7 +210,7 @@ export class Client {
       return undefined;
     }
     this.batch.flush();
-    return listed;
+    return { ids, unreadable };
   }
 
   private async boot(): Promise<void> {

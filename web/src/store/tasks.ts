@@ -21,6 +21,8 @@ export interface TasksState {
   orderStamp: number;
   list: "loading" | "loaded" | "failed";
   archivedList: "none" | "loading" | "loaded" | "failed";
+  /** How many tasks each list left out, because the server could not read them. */
+  unreadable: { living: number; archived: number };
   /** Ids created, changed or deleted while a list was in flight; `undefined` when none is. */
   touched: Record<string, true> | undefined;
   /** Last steps of all boards: a row there is done. Kept here because the sort key reads it. */
@@ -34,6 +36,7 @@ export const initialTasks: TasksState = {
   orderStamp: 0,
   list: "loading",
   archivedList: "none",
+  unreadable: { living: 0, archived: 0 },
   touched: undefined,
   lastSteps: emptyRecord(),
 };

@@ -4,7 +4,7 @@ use super::refused;
 use super::sign_in::{self, Signed};
 use crate::api::Api;
 use crate::refusal::Refusal;
-use crate::requests::tasks;
+use crate::requests::tasks::list;
 use axum::Json;
 use axum::extract::Extension;
 use axum::response::{IntoResponse, Response};
@@ -45,7 +45,7 @@ async fn load(api: &Api, signed: &Signed) -> Result<Boot, Refusal> {
     let until = patience(); // one answer, one wait, however many workspaces
     let mut workspaces = Vec::with_capacity(found.len());
     for (workspace, role, workflows, repositories, agent_profiles) in found {
-        let tasks = tasks::first_page(api, &workspace.id, until).await?;
+        let tasks = list::first_page(api, &workspace.id, until).await?;
         workspaces.push(WorkspaceBoot {
             workspace,
             role,

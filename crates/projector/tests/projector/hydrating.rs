@@ -64,7 +64,7 @@ impl Lists {
 
     async fn doubts(&self, ids: &[TaskId]) -> Result<Doubts> {
         let mut tx = self.story.store().read().await?;
-        let listed = tasks::load_listed(&mut tx, ids).await?;
+        let listed = tasks::load_listed(&mut tx, ids).await?.listed;
         let open = hydration::open_requests(&mut tx, ids).await?;
         Ok(hydration::doubts(&listed, Some(&open)))
     }

@@ -269,7 +269,7 @@ impl Life {
         // A list asks what is pending by a query of its own; it must never doubt what was just derived (PEN-07).
         let ids = std::slice::from_ref(&self.task);
         let mut tx = self.story.store().read().await?;
-        let listed = tasks::load_listed(&mut tx, ids).await?;
+        let listed = tasks::load_listed(&mut tx, ids).await?.listed;
         let open = hydration::open_requests(&mut tx, ids).await?;
         drop(tx);
         assert!(hydration::doubts(&listed, Some(&open)).is_empty());

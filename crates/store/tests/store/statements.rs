@@ -70,7 +70,7 @@ async fn pst_04_loading_authority_takes_a_constant_number_of_statements(
     }
     ids.sort();
     assert_eq!(load(&ids).await?, one);
-    assert!(one <= 9, "{one} statements");
+    assert!(one <= 8, "{one} statements");
     Ok(())
 }
 
@@ -92,6 +92,6 @@ async fn pst_04_a_page_of_tasks_takes_a_constant_number_of_statements(story: Sto
         grow(&story, size).await?;
     }
     assert_eq!(list(4).await?, one);
-    assert!(one <= 6, "{one} statements");
+    assert!(one <= 4, "{one} statements");
     Ok(())
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { commands } from "~/app/runtime";
 import { openDialog, setUi } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
+import { counted } from "~/format/numbers";
 import { usePlace } from "~/places/use-place";
 import { Button } from "~/ui/Button";
 import { EmptyState } from "~/ui/EmptyState";
@@ -38,8 +39,23 @@ export function Switcher({ brand }: { brand: boolean }) {
       ) : (
         <NoRows />
       )}
+      <Unreadable />
       <SwitcherFooter />
     </nav>
+  );
+}
+
+/** Says that the list is not whole, so that nobody takes a task for deleted. */
+function Unreadable(): ReactNode {
+  const archived = useAppState((state) => state.ui.showArchived);
+  const { living, archived: shelved } = useAppState((state) => state.tasks.unreadable);
+  const count = archived ? shelved : living;
+  if (count === 0) return null;
+  return (
+    <p role="status" className="shrink-0 border-line border-t px-4 py-2 text-error text-xs">
+      {counted(count, "task")} cannot be read and {count === 1 ? "is" : "are"} not shown. The server's log
+      says why.
+    </p>
   );
 }
 

@@ -12,4 +12,8 @@ tasks: Array<Task>,
 /**
  * Where the next page starts; absent: this was the last.
  */
-cursor?: string, };
+cursor?: string, 
+/**
+ * How many tasks belong here and are left out, because the database holds what cannot be read; absent: none.
+ */
+unreadable?: number, };
