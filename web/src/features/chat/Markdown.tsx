@@ -19,11 +19,13 @@ export function Markdown({ text }: { text: string }) {
 
 const BlockView = memo(function BlockView({ block }: { block: Block }) {
   const { token } = block;
-  if (token.type === "space" || token.type === "def") return null;
+  if (token?.type === "space" || token?.type === "def") return null;
+  const html = token && inertHtml(token);
+  if (token === undefined || html === undefined) return <p className="as-written">{block.raw}</p>;
   if (token.type === "code") {
     const { text, lang } = token as Tokens.Code;
     return <CodeBlock code={text} language={lang ?? ""} />;
   }
   // biome-ignore lint/security/noDangerouslySetInnerHtml: `inertHtml` is the one place that makes HTML, sanitised.
-  return <div dangerouslySetInnerHTML={{ __html: inertHtml(token) }} />;
+  return <div dangerouslySetInnerHTML={{ __html: html }} />;
 });

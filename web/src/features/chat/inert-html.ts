@@ -44,9 +44,13 @@ const parser = new Marked({
   },
 });
 
-/** HTML of one block, safe to put into the page. */
-export function inertHtml(token: Token): string {
-  return sanitize(parser.parser([token]));
+/** HTML of one block, safe to put into the page; `undefined` when it is too deep to be made. */
+export function inertHtml(token: Token): string | undefined {
+  try {
+    return sanitize(parser.parser([token]));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Anything that claims to be HTML, made harmless. A page that cannot sanitise shows it as text. */

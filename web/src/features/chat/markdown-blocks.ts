@@ -2,12 +2,16 @@
  * Markdown as a list of blocks, parsed as little as possible while it streams: text that only grew keeps every
  * block but the last, so finished blocks are the same objects and do not render again.
  */
-import { marked, type Token } from "marked";
+import type { Token } from "marked";
+import { lex } from "./markdown-lexer";
 
 export interface Block {
   /** Where it starts in the text: also its key. */
   offset: number;
-  token: Token;
+  /** Its text as it was written. */
+  raw: string;
+  /** What it is; absent when it can only be shown as it was written. */
+  token?: Token | undefined;
 }
 
 export interface Blocks {
@@ -27,14 +31,15 @@ export function advanceBlocks(previous: Blocks, text: string): Blocks {
 }
 
 function lastContent(list: readonly Block[]): Block | undefined {
-  return list.findLast((block) => block.token.type !== "space");
+  return list.findLast((block) => block.token?.type !== "space");
 }
 
 function blocksFrom(text: string, start: number): Block[] {
+  const rest = text.slice(start);
   let offset = start;
-  return marked.lexer(text.slice(start), { gfm: true }).map((token) => {
-    const block = { offset, token };
-    offset += token.raw.length;
+  return (lex(rest) ?? [undefined]).map((token) => {
+    const block: Block = { offset, raw: token?.raw ?? rest, token };
+    offset += block.raw.length;
     return block;
   });
 }

@@ -3,10 +3,11 @@
 import { describe, expect, test } from "vitest";
 import { inertHtml } from "./inert-html";
 import { advanceBlocks, NO_BLOCKS } from "./markdown-blocks";
+import { NESTING } from "./markdown-lexer";
 
 const html = (text: string) =>
   advanceBlocks(NO_BLOCKS, text)
-    .list.map(({ token }) => inertHtml(token))
+    .list.map(({ token }) => token && inertHtml(token))
     .join("");
 
 function dom(text: string): HTMLElement {
@@ -68,24 +69,54 @@ describe("C25 f agent text is inert", () => {
   });
 });
 
+describe("C25 f no text is too much for the page", () => {
+  test.each([
+    ["quotes", ">".repeat(1_999)],
+    ["quotes apart", "> ".repeat(50_000)],
+    ["lists", "- ".repeat(3_000)],
+    ["numbers", "1. ".repeat(3_000)],
+    ["mixed, further down", `Text.\n\n${"> - ".repeat(2_000)}x`],
+    ["brackets", "[".repeat(100_000)],
+    ["emphasis", `${"*a ".repeat(30_000)}${"b* ".repeat(30_000)}`],
+  ])("%s without end are shown, every sign of them", (_, text) => {
+    const blocks = advanceBlocks(NO_BLOCKS, text).list;
+    expect(blocks.map(({ raw }) => raw).join("")).toBe(text);
+    for (const { token } of blocks) if (token) inertHtml(token);
+  });
+
+  test("a paragraph too long to be searched is one plain text, and the next is formatted again", () => {
+    const long = "_a*b".repeat(25_000);
+    const shown = dom(`${long}\n\n**strong**`);
+    expect(shown.textContent).toContain(long);
+    expect(shown.querySelectorAll("em")).toHaveLength(0);
+    expect(shown.querySelectorAll("strong")).toHaveLength(1);
+  });
+
+  test("what people nest is formatted", () => {
+    expect(dom(`${"> ".repeat(NESTING)}deep`).querySelectorAll("blockquote")).toHaveLength(NESTING);
+    expect(advanceBlocks(NO_BLOCKS, `${"> ".repeat(NESTING + 1)}x`).list[0]?.token).toBeUndefined();
+    expect(dom(`${"-".repeat(200)}\n\n${"* ".repeat(3)}`).querySelectorAll("hr")).toHaveLength(2);
+  });
+});
+
 describe("streaming", () => {
   const whole =
     "# Title\n\nFirst paragraph.\n\n- one\n- two\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\nThe end.";
 
   test("whatever the cuts, the blocks are those of the whole text", () => {
-    const expected = advanceBlocks(NO_BLOCKS, whole).list.map(({ token }) => token.raw);
+    const expected = advanceBlocks(NO_BLOCKS, whole).list.map(({ raw }) => raw);
     for (const step of [1, 2, 3, 7, 20]) {
       let blocks = NO_BLOCKS;
       for (let end = step; end < whole.length + step; end += step)
         blocks = advanceBlocks(blocks, whole.slice(0, end));
-      expect(blocks.list.map(({ token }) => token.raw)).toEqual(expected);
+      expect(blocks.list.map(({ raw }) => raw)).toEqual(expected);
     }
   });
 
   test("finished blocks are the same objects while the last one grows", () => {
     const before = advanceBlocks(NO_BLOCKS, "One.\n\nTwo.\n\nThr");
     const after = advanceBlocks(before, "One.\n\nTwo.\n\nThree and more.");
-    const texts = (blocks: typeof before) => blocks.list.filter(({ token }) => token.type === "paragraph");
+    const texts = (blocks: typeof before) => blocks.list.filter(({ token }) => token?.type === "paragraph");
     expect(texts(after)[0]).toBe(texts(before)[0]);
     expect(texts(after)[1]).toBe(texts(before)[1]);
     expect(texts(after)[2]).not.toBe(texts(before)[2]);
