@@ -8,10 +8,12 @@
 use crate::attachments::{file_of, sha256_hex};
 use crate::environments::StartFailure;
 use agentctl::request::PromptPart;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use model::attachment::{Accepts, Attachment, Carriage};
 use model::error::ErrorCategory;
+use rustix::fs::{Mode, OFlags};
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use store::attachments::StoredAttachment;
 
@@ -46,7 +48,7 @@ impl Delivery {
                     used += attachment.size;
                     parts.push(PromptPart::Image {
                         mime_type: attachment.media_type.clone(),
-                        base64: base64(&bytes),
+                        base64: BASE64_STANDARD.encode(&bytes),
                     });
                 }
                 Carriage::Text => {
@@ -141,8 +143,22 @@ fn ignore_all(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Whether the folder's `.gitignore` is ours. An agent may have put anything there: a link is not followed, a pipe not
+/// waited for, and no more is read than the answer takes.
 fn ignores_all(folder: &Path) -> bool {
-    fs::read(folder.join(".gitignore")).is_ok_and(|rules| rules == b"*\n")
+    const OURS: &[u8] = b"*\n";
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(opened) = rustix::fs::open(folder.join(".gitignore"), flags, Mode::empty()) else {
+        return false;
+    };
+    let file = fs::File::from(opened);
+    let mut rules = Vec::new();
+    file.metadata().is_ok_and(|found| found.is_file())
+        && file
+            .take(OURS.len() as u64 + 1)
+            .read_to_end(&mut rules)
+            .is_ok()
+        && rules == OURS
 }
 
 /// The text with what has to be said about the files.
@@ -191,25 +207,6 @@ fn encoded(path: &str) -> String {
             }
         })
         .collect()
-}
-
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let at = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
-        let bits = (at(0) << 16) | (at(1) << 8) | at(2);
-        for (digit, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let index = ((bits >> shift) & 63) as usize;
-            match DIGITS.get(index).filter(|_| digit <= three.len()) {
-                Some(letter) => text.push(char::from(*letter)),
-                None => text.push('='),
-            }
-        }
-    }
-    text
 }
 
 #[cfg(test)]

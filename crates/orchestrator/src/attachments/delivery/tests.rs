@@ -2,6 +2,7 @@
 
 use super::*;
 use model::ids::{AttachmentId, TaskId};
+use rustix::fs::{CWD, FileType};
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
@@ -152,15 +153,24 @@ fn a_damaged_or_missing_file_is_not_delivered() {
     assert!(refused.text.contains("is not there"), "{}", refused.text);
 }
 
+/// A pipe would be waited for, a device or a large file read without end.
 #[test]
-fn base64_has_its_padding() {
-    for (bytes, text) in [
-        ("", ""),
-        ("f", "Zg=="),
-        ("fo", "Zm8="),
-        ("foo", "Zm9v"),
-        ("foob", "Zm9vYg=="),
-    ] {
-        assert_eq!(base64(bytes.as_bytes()), text);
+fn whatever_stands_for_our_gitignore_holds_nothing_up() {
+    type Plant = fn(&Path);
+    let plants: [Plant; 4] = [
+        |path| rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+        |path| symlink("/dev/zero", path).unwrap(),
+        |path| fs::create_dir(path).unwrap(),
+        |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap(),
+    ];
+    for plant in plants {
+        let place = Place::new();
+        let theirs = place.worktree.path().join(FOLDER);
+        fs::create_dir(&theirs).unwrap();
+        plant(&theirs.join(".gitignore"));
+        let file = place.file("a.bin", "application/zip", b"PK");
+        place.delivery(true).parts("", &[file]).unwrap();
+        let own = fs::read(theirs.join("attachments/.gitignore")).unwrap();
+        assert_eq!(own, b"*\n");
     }
 }
