@@ -33,16 +33,19 @@ pub async fn behind(link: &mut Link, ids: &[TaskId]) -> Result<Vec<Behind>> {
         return Ok(Vec::new());
     }
     let stored = summaries::of_tasks(link, ids).await?;
-    // Word for word the condition of the partial index `task_session_messages_prompts`.
+    // Word for word the condition of the partial index `task_session_messages_prompts`. Turns are sought session by
+    // session and not joined: without statistics PostgreSQL would read all turns that there are for each task.
     let query = sql_in(
         "SELECT t.id, t.last_activity_at, t.created_at,
            (SELECT max(m.created_at) FROM task_session_messages m
             WHERE m.task_id = t.id AND m.author = 'user' AND m.type = 'message') AS prompted,
-           (SELECT max(u.started_at) FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
-            WHERE s.task_id = t.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only) AS started,
-           (SELECT max(u.completed_at) FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
-            WHERE s.task_id = t.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only
-              AND (u.outcome IS NULL OR u.outcome NOT IN ('not_dispatched', 'interrupted'))) AS completed
+           (SELECT max((SELECT max(u.started_at) FROM task_session_turns u
+                        WHERE u.session_id = s.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only))
+            FROM task_sessions s WHERE s.task_id = t.id) AS started,
+           (SELECT max((SELECT max(u.completed_at) FROM task_session_turns u
+                        WHERE u.session_id = s.id AND u.prompt_dispatch_attempted AND NOT u.lifecycle_only
+                          AND (u.outcome IS NULL OR u.outcome NOT IN ('not_dispatched', 'interrupted'))))
+            FROM task_sessions s WHERE s.task_id = t.id) AS completed
          FROM tasks t WHERE t.id IN ({}) ORDER BY t.id",
         ids.iter().map(TaskId::as_str),
     );

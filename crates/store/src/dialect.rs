@@ -62,8 +62,10 @@ fn lock(lock: AdvisoryLock, settings: &str) -> SqlStr {
 pub(crate) const POSTGRES_BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// What every connection to PostgreSQL is told when it opens: a lock that is not had in time is an error like
-/// SQLite's `BUSY`, and a transaction whose program hangs does not hold the database.
-pub(crate) fn postgres_settings(lock_wait: std::time::Duration) -> [(&'static str, String); 2] {
+/// SQLite's `BUSY`, and a transaction whose program hangs does not hold the database. No statement is compiled before
+/// it runs: each is over in milliseconds, and on tables without statistics (restored just now) it would be compiled
+/// for hundreds of them, because it is thought to be dear.
+pub(crate) fn postgres_settings(lock_wait: std::time::Duration) -> [(&'static str, String); 3] {
     let millis = |duration: std::time::Duration| duration.as_millis().to_string();
     [
         ("lock_timeout", millis(lock_wait)),
@@ -71,6 +73,7 @@ pub(crate) fn postgres_settings(lock_wait: std::time::Duration) -> [(&'static st
             "idle_in_transaction_session_timeout",
             millis(bounds::POSTGRES_IDLE_TRANSACTION),
         ),
+        ("jit", "off".to_owned()),
     ]
 }
 
