@@ -230,6 +230,10 @@ pub const DOCTOR_LOOKS: u32 = 40;
 /// The pause between them; together longer than a sweep takes to find what was missed.
 pub const DOCTOR_PAUSE: Duration = Duration::from_millis(250);
 
+/// Sessions, or tasks, that a start repairs in one transaction: enough that committing is a small part of the work, and
+/// few enough that progress is told several times a second. More are further transactions.
+pub const RECOVERY_BATCH: usize = 50;
+
 // ---- the projector -----------------------------------------------------------------------------------------------
 
 /// Tasks derived in one transaction: at most this many rows are locked together.

@@ -10,15 +10,18 @@ use crate::turn_plan;
 use crate::unread::is_unreadable;
 use agentctl::leftover::end_leftover_group;
 use agentctl::process::ProcessIdentity;
+use model::bounds;
 use model::environment::EnvironmentState;
 use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
-use model::ids::SessionId;
+use model::ids::{SessionId, TaskId};
 use model::task::TaskState;
 use model::turn::TurnOutcome;
 use model::turn_machine::facts::{PermissionFact, PromptFact};
 use model::turn_machine::input::Input;
 use store::error::Result;
+use store::recovery::UnfinishedSession;
+use store::tx::WriteTx;
 use store::{environments, executions, messages, recovery, requests, segments, tasks};
 
 /// What recovery found and did.
@@ -58,52 +61,22 @@ impl Orchestrator {
             let mut tx = self.inner.store.read().await?;
             recovery::sessions(&mut tx).await?
         };
-        for session in &unfinished {
+        for batch in unfinished.chunks(bounds::RECOVERY_BATCH) {
             tell(done.sessions, unfinished.len());
-            match self.recover_session(&session.session_id).await {
-                Err(error) if is_unreadable(&error) => {
-                    // One damaged row must not keep the server from starting, nor its task from coming to rest.
-                    tracing::error!(session = %session.session_id, %error, "a session could not be read; it is recovered unread");
-                    let outcome = TurnOutcome::Interrupted;
-                    self.clean_up_unread(&session.session_id, &session.task_id, outcome, None)
-                        .await?;
-                }
-                other => other?,
-            }
-            done.sessions += 1;
+            self.recover_sessions(batch).await?;
+            done.sessions += batch.len();
         }
         let stuck = {
             let mut tx = self.inner.store.read().await?;
             recovery::tasks(&mut tx).await?
         };
-        for task_id in &stuck {
+        for batch in stuck.chunks(bounds::RECOVERY_BATCH) {
             let mut tx = self.inner.store.write().await?;
-            let now = tx.now();
-            let task = tasks::get(&mut tx, task_id).await?;
-            let next = if task.state == TaskState::Scheduling {
-                TaskState::Todo
-            } else {
-                TaskState::Review
-            };
-            tasks::set_state(&mut tx, task_id, next, now).await?;
-            if next == TaskState::Todo && tasks::launch_intent(&mut tx, task_id).await?.is_some() {
-                // What the task was to start with is stored still: trying again is one click.
-                let text = "the server stopped while the task was being started";
-                let error = ActiveError::record(
-                    task_id.as_str(),
-                    now,
-                    text,
-                    ErrorCategory::GenericLaunchFailure,
-                );
-                tasks::set_launch_error(&mut tx, task_id, Some(&error)).await?;
+            for task_id in batch {
+                settle_task(&mut tx, task_id).await?;
             }
-            if next == TaskState::Review {
-                tasks::set_interrupted(&mut tx, task_id, Some(now)).await?;
-            }
-            tx.touch(task_id);
-            emit::task(&mut tx, task_id, TaskChange::Updated).await?;
             self.commit(tx).await?;
-            done.tasks += 1;
+            done.tasks += batch.len();
         }
         done.environments = self.recover_environments().await?;
         done.files = self.sweep_attachments().await?;
@@ -129,37 +102,32 @@ impl Orchestrator {
         Ok(ended)
     }
 
-    /// A session without a process: its turns are over, its texts settled, its permissions expired; its unsent
-    /// prompt waits at the head of the queue for a person.
-    async fn recover_session(&self, session_id: &SessionId) -> Result<()> {
-        let mut tx = self.inner.store.write().await?;
-        let now = tx.now();
-        for message_id in segments::unsettled(&mut tx, session_id).await? {
-            segments::fold(&mut tx, &message_id, now).await?;
-        }
-        let mut facts = turn_plan::facts(&mut tx, session_id, |_| false).await?;
-        for turn in facts.turns.clone() {
-            if turn.is_open() && !turn.attempted {
-                let prompts = messages::prompts_of_turn(&mut tx, &turn.id).await?;
-                facts
-                    .prompts
-                    .extend(prompts.into_iter().map(|prompt| PromptFact {
-                        id: prompt.id,
-                        turn: turn.id.clone(),
-                    }));
+    /// Recovers these sessions in one transaction; when one of them cannot be read, each in a transaction of its own, so
+    /// that it harms no other.
+    async fn recover_sessions(&self, batch: &[UnfinishedSession]) -> Result<()> {
+        match (self.recover_together(batch).await, batch) {
+            (Err(error), [session]) if is_unreadable(&error) => {
+                // One damaged row must not keep the server from starting, nor its task from coming to rest.
+                tracing::error!(session = %session.session_id, %error, "a session could not be read; it is recovered unread");
+                let outcome = TurnOutcome::Interrupted;
+                self.clean_up_unread(&session.session_id, &session.task_id, outcome, None)
+                    .await
             }
+            (Err(error), several) if is_unreadable(&error) => {
+                for one in several.chunks(1) {
+                    Box::pin(self.recover_sessions(one)).await?;
+                }
+                Ok(())
+            }
+            (other, _) => other,
         }
-        let undelivered = requests::undelivered(&mut tx, session_id).await?;
-        let undelivered = undelivered
-            .into_iter()
-            .map(|(id, status, _)| PermissionFact {
-                id,
-                status,
-                delivered: None,
-                awaited: false,
-            });
-        facts.permissions = undelivered.collect();
-        turn_plan::follow(&mut tx, session_id, &facts, &Input::Recovered).await?;
+    }
+
+    async fn recover_together(&self, batch: &[UnfinishedSession]) -> Result<()> {
+        let mut tx = self.inner.store.write().await?;
+        for session in batch {
+            recover_session(&mut tx, &session.session_id).await?;
+        }
         self.commit(tx).await
     }
 
@@ -190,4 +158,66 @@ impl Orchestrator {
         }
         Ok(unfinished.len())
     }
+}
+
+/// A session without a process: its turns are over, its texts settled, its permissions expired; its unsent prompt waits
+/// at the head of the queue for a person.
+async fn recover_session(tx: &mut WriteTx, session_id: &SessionId) -> Result<()> {
+    let now = tx.now();
+    for message_id in segments::unsettled(tx, session_id).await? {
+        segments::fold(tx, &message_id, now).await?;
+    }
+    let mut facts = turn_plan::facts(tx, session_id, |_| false).await?;
+    for turn in facts.turns.clone() {
+        if turn.is_open() && !turn.attempted {
+            let prompts = messages::prompts_of_turn(tx, &turn.id).await?;
+            facts
+                .prompts
+                .extend(prompts.into_iter().map(|prompt| PromptFact {
+                    id: prompt.id,
+                    turn: turn.id.clone(),
+                }));
+        }
+    }
+    let undelivered = requests::undelivered(tx, session_id).await?;
+    let undelivered = undelivered
+        .into_iter()
+        .map(|(id, status, _)| PermissionFact {
+            id,
+            status,
+            delivered: None,
+            awaited: false,
+        });
+    facts.permissions = undelivered.collect();
+    turn_plan::follow(tx, session_id, &facts, &Input::Recovered).await?;
+    Ok(())
+}
+
+/// A task that was starting or at work and is neither: it can be started again, or waits for a person's look.
+async fn settle_task(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
+    let now = tx.now();
+    let task = tasks::get(tx, task_id).await?;
+    let next = if task.state == TaskState::Scheduling {
+        TaskState::Todo
+    } else {
+        TaskState::Review
+    };
+    tasks::set_state(tx, task_id, next, now).await?;
+    if next == TaskState::Todo && tasks::launch_intent(tx, task_id).await?.is_some() {
+        // What the task was to start with is stored still: trying again is one click.
+        let text = "the server stopped while the task was being started";
+        let error = ActiveError::record(
+            task_id.as_str(),
+            now,
+            text,
+            ErrorCategory::GenericLaunchFailure,
+        );
+        tasks::set_launch_error(tx, task_id, Some(&error)).await?;
+    }
+    if next == TaskState::Review {
+        tasks::set_interrupted(tx, task_id, Some(now)).await?;
+    }
+    tx.touch(task_id);
+    emit::task(tx, task_id, TaskChange::Updated).await?;
+    Ok(())
 }

@@ -2,12 +2,16 @@
 
 use crate::world::World;
 use anyhow::{Context, Result};
+use model::bounds;
+use model::event::Event;
 use model::ids::{EnvironmentId, ExecutionId, InstanceId, SessionId, TaskId};
 use model::session::{Activity, SessionState};
 use model::summary::TaskStatusSummary;
 use model::task::TaskState;
 use model::turn::TurnOutcome;
+use std::sync::{Mutex, PoisonError};
 use store::executions::{self, Execution};
+use store::faults::FaultPoint;
 use store::sql::sql;
 use store::{sessions, tasks, turns};
 
@@ -15,6 +19,8 @@ testkit::on_every_engine!(crate::world::World =>
     s_25_a_stored_running_row_is_repaired_by_recovery_and_convergence,
     rec_01_recovery_moves_no_activity_and_changes_nothing_twice,
     err_08_a_session_that_cannot_be_read_is_recovered_unread,
+    rec_01_many_sessions_are_repaired_in_batches_and_each_is_told_once,
+    rec_01_a_repair_that_cannot_be_stored_is_not_told_and_is_made_at_the_next_start,
 );
 
 /// A task as a killed server leaves it: its agent generates, two subagents work, a process is noted.
@@ -149,5 +155,73 @@ async fn err_08_a_session_that_cannot_be_read_is_recovered_unread(world: World) 
     assert_eq!(turns::open(&mut tx, &session).await?, None);
     let turn = turns::current(&mut tx, &session).await?.context("a turn")?;
     assert_eq!(turn.outcome, Some(TurnOutcome::Interrupted));
+    Ok(())
+}
+
+/// The states of these sessions as they were told, in order.
+fn told(world: &World, session: &SessionId) -> Vec<SessionState> {
+    let of_session = |event| match event {
+        Event::Session(told) if told.id == *session => Some(told.state),
+        _ => None,
+    };
+    let events = world.hub.events().into_iter();
+    events.filter_map(of_session).collect()
+}
+
+/// A full batch with a damaged session in it, and one session more. The damage is its own session's alone.
+///
+/// REC-01, ERR-08.
+async fn rec_01_many_sessions_are_repaired_in_batches_and_each_is_told_once(
+    world: World,
+) -> Result<()> {
+    let all = bounds::RECOVERY_BATCH + 1;
+    let mut killed = Vec::new();
+    for _ in 0..all {
+        killed.push(killed_at_work(&world).await?);
+    }
+    let (_, damaged) = killed.get(7).context("a session")?;
+    let damage = sql("UPDATE task_sessions SET state = 'DREAMING' WHERE id = $1");
+    world.story.tamper(damage.bind(damaged)).await?;
+    let progress = Mutex::new(Vec::new());
+    let note = |done, of| {
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.push((done, of));
+    };
+    let recovered = world.orchestrator.recover_telling(&note).await?;
+    // The task of the damaged one came to rest with it.
+    assert_eq!((recovered.sessions, recovered.tasks), (all, all - 1));
+    let progress = progress
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(progress, [(0, all), (bounds::RECOVERY_BATCH, all)]);
+    assert_eq!(noted(&world).await?, 0);
+    for (task, session) in &killed {
+        assert_eq!(told(&world, session), [SessionState::WaitingForInput]);
+        let mut tx = world.story.store().read().await?;
+        assert_eq!(turns::open(&mut tx, session).await?, None);
+        let task = tasks::get(&mut tx, task).await?;
+        assert_eq!(task.state, TaskState::Review);
+    }
+    Ok(())
+}
+
+/// Nothing of a batch that fails is told; the start that comes next finds all of it as it was.
+///
+/// REC-01, REC-05.
+async fn rec_01_a_repair_that_cannot_be_stored_is_not_told_and_is_made_at_the_next_start(
+    world: World,
+) -> Result<()> {
+    let killed = [killed_at_work(&world).await?, killed_at_work(&world).await?];
+    let faults = world.story.store().faults();
+    faults.fail(FaultPoint::BeforeCommit, 1);
+    assert!(world.orchestrator.recover().await.is_err());
+    assert_eq!(faults.take_failed(), [FaultPoint::BeforeCommit]);
+    assert!(world.hub.events().is_empty());
+    assert_eq!(noted(&world).await?, 2);
+    let recovered = world.orchestrator.recover().await?;
+    assert_eq!((recovered.sessions, recovered.tasks), (2, 2));
+    for (_, session) in &killed {
+        assert_eq!(told(&world, session), [SessionState::WaitingForInput]);
+    }
     Ok(())
 }
