@@ -27,6 +27,7 @@ pub mod executions;
 pub mod faults;
 pub mod hydration;
 pub mod instance;
+pub mod latest;
 pub mod marks;
 pub mod messages;
 pub(crate) mod migrations;

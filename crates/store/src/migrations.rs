@@ -36,6 +36,11 @@ const SQLITE: &[(i64, &str, &str)] = &[
         "transcript indexes",
         include_str!("../migrations/sqlite/0005_transcript_indexes.sql"),
     ),
+    (
+        6,
+        "latest times",
+        include_str!("../migrations/sqlite/0006_latest_times.sql"),
+    ),
 ];
 
 /// The same steps for PostgreSQL.
@@ -64,6 +69,11 @@ const POSTGRES: &[(i64, &str, &str)] = &[
         5,
         "transcript indexes",
         include_str!("../migrations/postgres/0005_transcript_indexes.sql"),
+    ),
+    (
+        6,
+        "latest times",
+        include_str!("../migrations/postgres/0006_latest_times.sql"),
     ),
 ];
 

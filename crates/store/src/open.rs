@@ -2,7 +2,7 @@
 
 use crate::dialect;
 use crate::error::{Result, StoreError};
-use crate::sql::{Engine, Link, sql};
+use crate::sql::{Engine, Link};
 use model::bounds;
 use model::clock::{Clock, Timestamp};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -123,27 +123,7 @@ impl Store {
     /// Whatever the engine says.
     pub async fn latest_time(&self) -> Result<Option<Timestamp>> {
         let mut tx = self.read().await?;
-        let row = tx
-            .one(
-                sql("SELECT max(at) AS latest FROM (
-                    SELECT max(updated_at) AS at FROM tasks UNION ALL SELECT max(last_activity_at) FROM tasks
-                    UNION ALL SELECT max(created_at) FROM tasks UNION ALL SELECT max(interrupted_at) FROM tasks
-                    UNION ALL SELECT max(launch_error_occurred_at) FROM tasks
-                    UNION ALL SELECT max(updated_at) FROM task_session_messages
-                    UNION ALL SELECT max(created_at) FROM task_session_messages
-                    UNION ALL SELECT max(started_at) FROM task_session_turns
-                    UNION ALL SELECT max(completed_at) FROM task_session_turns
-                    UNION ALL SELECT max(started_at) FROM task_sessions
-                    UNION ALL SELECT max(error_occurred_at) FROM task_sessions
-                    UNION ALL SELECT max(created_at) FROM task_session_git_snapshots
-                    UNION ALL SELECT max(updated_at) FROM task_pull_requests
-                    UNION ALL SELECT max(observed_at) FROM task_pull_requests
-                    UNION ALL SELECT max(updated_at) FROM task_status_summaries
-                    UNION ALL SELECT max(last_used_at) FROM auth_sessions) AS times"),
-                "time",
-            )
-            .await?;
-        row.maybe_time("latest")
+        crate::latest::time(&mut tx).await
     }
 
     /// The present, from the process's one clock.

@@ -46,6 +46,22 @@ pub(crate) const WALKS: &[Walk] = &[
         )
     },
     walk("attachments::all", "message_attachments", AT_START),
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk("latest::time", "auth_sessions", AT_START)
+    },
+    walk("latest::time", "task_pull_requests", AT_START),
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk("latest::time", "task_session_git_snapshots", AT_START)
+    },
+    walk("latest::time", "task_session_turns", AT_START),
+    walk("latest::time", "task_sessions", AT_START),
+    Walk {
+        only: Some(Engine::Postgres),
+        ..walk("latest::time", "task_status_summaries", AT_START)
+    },
+    walk("latest::time", "tasks", AT_START),
     walk("executions::all", "executors_running", PROCESSES),
     walk("executions::any_in", "executors_running", PROCESSES),
     Walk {
@@ -75,10 +91,11 @@ pub(crate) const WALKS: &[Walk] = &[
     ),
 ];
 
-/// Indexes that hold only what is unfinished: how many rows they have follows what people and agents have open, not
-/// what ever happened.
+/// Indexes that hold only what is unfinished, or what should not be: how many rows they have follows what people and
+/// agents have open, not what ever happened.
 pub(crate) const UNFINISHED: &[&str] = &[
     "message_attachments_unclaimed",
+    "task_session_messages_misdated",
     "task_session_messages_open_requests",
     "task_session_messages_queued",
     "task_session_messages_streaming",

@@ -7,8 +7,8 @@ use model::ids::{ExecutionId, InstanceId, SessionId, TaskId};
 use store::sessions::NewSession;
 use store::tasks::NewTask;
 use store::{
-    attachments, environments, executions, profiles, recovery, repositories, sessions, summaries,
-    tasks,
+    attachments, environments, executions, latest, profiles, recovery, repositories, sessions,
+    summaries, tasks,
 };
 
 /// What a person does now and then.
@@ -102,6 +102,16 @@ pub(crate) async fn seldom(plans: &mut Plans, cast: &Cast) -> Result<()> {
 
 /// What a start looks through before anything else happens.
 pub(crate) async fn start(plans: &mut Plans, cast: &Cast) -> Result<()> {
+    plans
+        .ask(
+            "latest::time",
+            &[
+                "task_session_messages_updated",
+                "task_session_messages_misdated",
+            ],
+            async |tx| latest::time(tx).await,
+        )
+        .await?;
     plans
         .ask("recovery::sessions", &[], async |tx| {
             recovery::sessions(tx).await
