@@ -45,6 +45,7 @@ pub fn decide(facts: &Facts, input: &Input, fresh: &TurnId) -> Result<Plan, Refu
     match input {
         Input::Accepted(prompt) => planning.accept(prompt)?,
         Input::SentAgain(prompt) => planning.send_again(prompt)?,
+        Input::SentNow(prompt) => planning.send_now(prompt)?,
         Input::Unqueued(prompt) => planning.unqueue(prompt)?,
         Input::Deleted(message) => planning.delete(message)?,
         Input::QueueAsked => planning.go_on(),

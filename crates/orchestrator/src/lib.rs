@@ -11,6 +11,7 @@
 //! Where to read next: [`orchestrator`] for the handle, [`sends`] for the path of a prompt, [`runtime`] for the
 //! owner of a live session, [`recovery`] for start-up.
 
+pub(crate) mod admission;
 pub mod appender;
 pub mod attachments;
 pub mod clarifications;

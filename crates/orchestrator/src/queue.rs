@@ -8,12 +8,15 @@ use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
 use crate::sends::{check_content, own_message};
+use crate::turn_plan::carry_out;
 use model::event::Event;
 use model::ids::{MessageId, SessionId};
 use model::message::Message;
+use model::turn_machine::change::Change;
+use model::turn_machine::input::Input;
 use std::collections::BTreeSet;
 use store::tx::WriteTx;
-use store::{attachments, messages, sessions, turns};
+use store::{attachments, messages, sessions};
 
 impl Orchestrator {
     /// Changes the text of a queued prompt; its files and its place stay.
@@ -113,31 +116,16 @@ impl Orchestrator {
     ) -> Result<Message> {
         let mut tx = self.inner.store.write().await?;
         let session = sessions::get(&mut tx, session_id).await?;
-        self.refuse_while_closing(session_id)?;
-        let message = own_message(&mut tx, session_id, message_id).await?;
-        if message.queue_position.is_none() {
-            return Err(no_longer_queued());
-        }
-        if session.state.is_terminal() {
-            return Err(CommandError::invalid(
-                "the session is closed; start a new one to go on",
-            ));
-        }
-        let now = tx.now();
-        let queue = messages::queue(&mut tx, session_id).await?;
-        if queue.first().is_some_and(|first| first.id != *message_id) {
-            messages::requeue_first(&mut tx, session_id, message_id, now).await?;
-            emit::message_updated(&mut tx, message_id).await?;
-        }
-        let poke = if let Some(turn) = turns::open(&mut tx, session_id).await? {
-            turns::request_cancel(&mut tx, &turn.id, now).await?;
+        own_message(&mut tx, session_id, message_id).await?;
+        let facts = self.facts(&mut tx, session_id).await?;
+        let plan = self.admit(session_id, &facts, &Input::SentNow(message_id.clone()))?;
+        carry_out(&mut tx, session_id, &facts, &plan.changes).await?;
+        let stops = |change: &Change| matches!(change, Change::RequestCancel(_));
+        let poke = if plan.changes.iter().any(stops) {
             Poke::Cancel
         } else {
-            self.go_on(&mut tx, &session).await?;
             Poke::Work
         };
-        tx.touch(&session.task_id);
-        emit::queue(&mut tx, session_id).await?;
         let sent = self.finish_queued(tx, message_id).await?;
         self.poke(&session, poke);
         Ok(sent)

@@ -9,19 +9,18 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
-use crate::turn_plan::carry_out;
+use crate::turn_plan::{add_row, carry_out, follow};
 use model::bounds;
 use model::event::Event;
-use model::ids::{AttachmentId, MessageId, SessionId, TaskId, TurnId};
-use model::message::{Author, Disposition, Message, MessageType};
+use model::ids::{AttachmentId, MessageId, SessionId, TaskId};
+use model::message::{Author, Message, MessageType};
 use model::session::Session;
 use model::turn_machine::change::Change;
-use model::turn_machine::decide;
-use model::turn_machine::input::{Input, Refusal};
+use model::turn_machine::input::Input;
 use serde_json::json;
 use store::messages::{self, NewMessage, Place};
 use store::tx::WriteTx;
-use store::{attachments, sessions, tasks, turns};
+use store::{attachments, sessions, turns};
 
 /// A prompt as it was handed in.
 #[derive(Clone, Debug)]
@@ -64,7 +63,6 @@ impl Orchestrator {
         }
         check_content(&prompt.content, !prompt.attachments.is_empty())?;
         let session = sessions::get(&mut tx, &prompt.session_id).await?;
-        self.refuse_while_closing(&session.id)?;
         if session.task_id != prompt.task_id {
             return Err(CommandError::NotFound("session"));
         }
@@ -93,8 +91,7 @@ impl Orchestrator {
         files: &[AttachmentId],
     ) -> Result<()> {
         let facts = self.facts(tx, &session.id).await?;
-        let input = Input::Accepted(message_id.clone());
-        let plan = decide(&facts, &input, &TurnId::generate()).map_err(refused)?;
+        let plan = self.admit(&session.id, &facts, &Input::Accepted(message_id.clone()))?;
         let now = tx.now();
         // The new row is stored where the plan wants it; everything else of the plan follows.
         let (own, rest): (Vec<_>, Vec<_>) =
@@ -144,16 +141,6 @@ impl Orchestrator {
         Ok(())
     }
 
-    /// A session that is just being deleted or archived takes nothing.
-    pub(crate) fn refuse_while_closing(&self, session_id: &SessionId) -> Result<()> {
-        if self.inner.registry.is_closing(session_id) {
-            return Err(CommandError::conflict(
-                "the session is being stopped; try again in a moment",
-            ));
-        }
-        Ok(())
-    }
-
     /// Sends a prompt again that surely, or perhaps, did not reach an agent: the same row, at the head of the queue.
     /// Also starts a queue that waits for a person.
     ///
@@ -167,28 +154,11 @@ impl Orchestrator {
         let mut tx = self.inner.store.write().await?;
         let session = sessions::get(&mut tx, session_id).await?;
         let message = own_message(&mut tx, session_id, message_id).await?;
-        let resendable = match message.disposition {
-            Some(Disposition::Undelivered | Disposition::Uncertain) => true,
-            // A queue that waits for a person (after a crash, say) is started by sending one of it.
-            Some(Disposition::Queued) => turns::open(&mut tx, session_id).await?.is_none(),
-            _ => false,
-        };
-        self.refuse_while_closing(session_id)?;
-        if !resendable {
-            return Err(CommandError::conflict("this message needs no resending"));
-        }
-        if session.state.is_terminal() {
-            return Err(CommandError::invalid(
-                "the session is closed; start a new one to go on",
-            ));
-        }
-        let now = tx.now();
-        messages::requeue_first(&mut tx, session_id, message_id, now).await?;
-        self.go_on(&mut tx, &session).await?;
-        tasks::raise_activity(&mut tx, &session.task_id, now).await?;
-        tx.touch(&session.task_id);
-        emit::message_updated(&mut tx, message_id).await?;
-        emit::queue(&mut tx, session_id).await?;
+        let mut facts = self.facts(&mut tx, session_id).await?;
+        add_row(&mut tx, &mut facts, &message).await?;
+        let again = Input::SentAgain(message_id.clone());
+        let plan = self.admit(session_id, &facts, &again)?;
+        carry_out(&mut tx, session_id, &facts, &plan.changes).await?;
         let stored = messages::get(&mut tx, message_id).await?;
         self.commit(tx).await?;
         self.poke(&session, Poke::Work);
@@ -206,18 +176,9 @@ impl Orchestrator {
     ) -> Result<()> {
         let mut tx = self.inner.store.write().await?;
         let message = own_message(&mut tx, session_id, message_id).await?;
-        if let Some(turn_id) = &message.turn_id
-            && turns::get(&mut tx, turn_id).await?.completed_at.is_none()
-        {
-            return Err(CommandError::conflict(
-                "the agent is still working on this turn; stop it first",
-            ));
-        }
-        if message.queue_position.is_some() {
-            return Err(CommandError::conflict(
-                "the message is in the queue; take it out there",
-            ));
-        }
+        let mut facts = self.facts(&mut tx, session_id).await?;
+        add_row(&mut tx, &mut facts, &message).await?;
+        self.admit(session_id, &facts, &Input::Deleted(message_id.clone()))?;
         let now = tx.now();
         let files = attachments::remove_of_message(&mut tx, message_id).await?;
         messages::remove(&mut tx, message_id, now).await?;
@@ -241,24 +202,11 @@ impl Orchestrator {
     pub async fn cancel_turn(&self, session_id: &SessionId) -> Result<()> {
         let mut tx = self.inner.store.write().await?;
         let session = sessions::get(&mut tx, session_id).await?;
-        if let Some(turn) = turns::open(&mut tx, session_id).await? {
-            let now = tx.now();
-            turns::request_cancel(&mut tx, &turn.id, now).await?;
-        }
+        let facts = self.facts(&mut tx, session_id).await?;
+        follow(&mut tx, session_id, &facts, &Input::StopAsked).await?;
         self.commit(tx).await?;
         self.poke(&session, Poke::Cancel);
         Ok(())
-    }
-}
-
-/// Why a prompt is not taken, in words that say what to do.
-fn refused(refusal: Refusal) -> CommandError {
-    match refusal {
-        Refusal::QueueFull => CommandError::Busy(format!(
-            "{} messages are queued already; wait for the agent or remove one",
-            bounds::QUEUED_PROMPTS
-        )),
-        _ => CommandError::invalid("the session is closed; start a new one to go on"),
     }
 }
 

@@ -9,13 +9,15 @@ use crate::orchestrator::Orchestrator;
 use crate::turns::{StepMoment, expire_permissions, follow_step, started};
 use model::event::TaskChange;
 use model::ids::{PendingId, SessionId, TurnId};
+use model::message::{Disposition, Message};
 use model::session::{Session, SessionState};
 use model::turn::{Turn, TurnOutcome};
 use model::turn_machine::change::{Change, Plan};
 use model::turn_machine::decide;
-use model::turn_machine::facts::{Facts, QuestionsFact, TaskFact, TurnFact};
+use model::turn_machine::facts::{Facts, PromptFact, QuestionsFact, TaskFact, TurnFact};
 use model::turn_machine::input::Input;
 use store::error::Result;
+use store::sql::Link;
 use store::tx::WriteTx;
 use store::{
     clarifications as rows, executions, messages, recovery, requests, sessions, tasks, turns,
@@ -33,7 +35,7 @@ impl Orchestrator {
     }
 
     /// The facts of a session as everybody but its owner knows them.
-    pub(crate) async fn facts(&self, tx: &mut WriteTx, session_id: &SessionId) -> Result<Facts> {
+    pub(crate) async fn facts(&self, tx: &mut Link, session_id: &SessionId) -> Result<Facts> {
         let registry = &self.inner.registry;
         let attached = |id: &PendingId| registry.is_attached(session_id, id);
         let mut facts = facts(tx, session_id, attached).await?;
@@ -45,7 +47,7 @@ impl Orchestrator {
 /// The facts of a session without a process; `attached` says whether somebody waits for a bundle. Permissions and the
 /// prompts of turns are left out: only recovery reads them.
 pub(crate) async fn facts(
-    tx: &mut WriteTx,
+    tx: &mut Link,
     session_id: &SessionId,
     attached: impl Fn(&PendingId) -> bool,
 ) -> Result<Facts> {
@@ -91,6 +93,30 @@ pub(crate) async fn facts(
         intended: tasks::launch_intent(tx, &task.id).await?.is_some(),
     };
     Ok(facts)
+}
+
+/// Adds where a row stands: its turn, and whether anything came back for it.
+pub(crate) async fn add_row(tx: &mut Link, facts: &mut Facts, row: &Message) -> Result<()> {
+    let Some(turn_id) = &row.turn_id else {
+        return Ok(());
+    };
+    let acknowledged = row.disposition == Some(Disposition::Dispatched);
+    match facts.turns.iter_mut().find(|turn| turn.id == *turn_id) {
+        Some(turn) => turn.acknowledged |= acknowledged,
+        None => {
+            let turn = TurnFact {
+                acknowledged,
+                ..TurnFact::from(&turns::get(tx, turn_id).await?)
+            };
+            // It is no boundary, so it is older than the one that is.
+            facts.turns.insert(0, turn);
+        }
+    }
+    facts.prompts.push(PromptFact {
+        id: row.id.clone(),
+        turn: turn_id.clone(),
+    });
+    Ok(())
 }
 
 /// Asks the machine and carries out what it says; gives the turn that was reserved. What is to be said to the agent is

@@ -393,7 +393,7 @@ fn on_long_random_ways_everything_happens_once_or_visibly_not() {
 fn the_exploration_reaches_every_outcome() {
     let mut dice = 7_u64;
     let mut met = HashSet::new();
-    for _ in 0..2_000 {
+    for _ in 0..10_000 {
         let mut world = World::new();
         for _ in 0..60 {
             let possible = world.possible();

@@ -11,6 +11,8 @@ pub enum Input {
     Accepted(MessageId),
     /// A prompt that did not, or perhaps did not, reach an agent is sent again; or a waiting queue is started.
     SentAgain(MessageId),
+    /// A queued prompt is to go next; the open turn, if there is one, is stopped for it.
+    SentNow(MessageId),
     /// A prompt is taken out of the queue.
     Unqueued(MessageId),
     /// A row is deleted.

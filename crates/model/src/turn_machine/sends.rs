@@ -48,6 +48,24 @@ impl Planning<'_> {
         Ok(())
     }
 
+    /// It goes to the head. An open turn is stopped for it, and its end sends it; else it is sent at once.
+    pub(super) fn send_now(&mut self, prompt: &MessageId) -> Result<(), Refusal> {
+        if !self.facts.queue.contains(prompt) {
+            return Err(Refusal::Moved);
+        }
+        self.refuse_closed()?;
+        if self.facts.queue.first() != Some(prompt) {
+            self.then(Change::QueueFirst(prompt.clone()));
+        }
+        if self.facts.open().is_some() {
+            self.ask_stop();
+        } else {
+            self.go_on();
+        }
+        Ok(())
+    }
+
+    /// Its id stays owned.
     pub(super) fn unqueue(&mut self, prompt: &MessageId) -> Result<(), Refusal> {
         if !self.facts.queue.contains(prompt) {
             return Err(Refusal::Moved);

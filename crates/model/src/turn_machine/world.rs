@@ -158,6 +158,10 @@ impl World {
                 self.offer(events, Input::SentAgain(prompt(index)));
             }
             if sent.asked != 0 && !sent.gone {
+                let stopped = self.facts.open().is_some_and(|turn| turn.cancel_requested);
+                if !stopped && self.stops < 2 {
+                    self.offer(events, Input::SentNow(prompt(index)));
+                }
                 self.offer(events, Input::Unqueued(prompt(index)));
                 self.offer(events, Input::Deleted(prompt(index)));
             }
@@ -373,6 +377,8 @@ impl World {
                 }
             }
             Input::StopAsked => self.stops += 1,
+            // A person who sends a waiting prompt means it to be sent, by hand again if need be.
+            Input::SentNow(_) => self.stops += u8::from(self.facts.open().is_some()),
             Input::Closed => self.closed = true,
             Input::PermissionDecided { id, decision } => {
                 if let Some(asked) = self.of_permission(id) {
