@@ -15,7 +15,7 @@
 //! - A lifecycle turn (an agent's start or resume) supersedes nothing and ends no request (SUM-09).
 //!
 //! Where to read next: [`facts`] for the words, [`change`] for what a plan is made of, then `sends`, `endings`,
-//! `starts` and `requests` for the rules. `explored` tries them in every order.
+//! `starts` and `requests` for the rules. `explored` tries them in every order, against `invariants`.
 
 pub mod change;
 pub mod facts;
@@ -28,6 +28,8 @@ mod starts;
 
 #[cfg(test)]
 mod explored;
+#[cfg(test)]
+mod invariants;
 #[cfg(test)]
 mod world;
 
