@@ -21,6 +21,7 @@ pub mod change;
 pub mod facts;
 pub mod input;
 
+mod applied;
 mod endings;
 mod requests;
 mod sends;
