@@ -377,7 +377,7 @@ impl World {
                 }
             }
             Input::StopAsked => self.stops += 1,
-            // A person who sends a waiting prompt means it to be sent, by hand again if need be.
+            // It stops the open turn for the prompt, so it is one of the stops a person has.
             Input::SentNow(_) => self.stops += u8::from(self.facts.open().is_some()),
             Input::Closed => self.closed = true,
             Input::PermissionDecided { id, decision } => {
