@@ -6,22 +6,25 @@
 //!
 //! Invariants: a message is written whole; the first message of a session is answered before the next is sent, because
 //! it brings the session's id; a request that cannot be relayed is answered with an error, so that nobody waits for
-//! ever.
+//! ever. A session that the server has ended, to make room, is opened once more without the agent's knowing.
 
 use anyhow::Context;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use model::bounds;
 use serde_json::{Value, json};
 use std::io::{BufRead, Read, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Where the server is.
 pub(crate) const URL: &str = "FLIGHTSTRIP_MCP_URL";
@@ -38,6 +41,9 @@ const INTERNAL_ERROR: i64 = -32_603;
 /// Messages under way at once; an agent waits for fewer answers than that. Overflow: the next line waits.
 const IN_FLIGHT: usize = bounds::OPEN_QUESTIONS * 4;
 
+/// How long the end of the session is waited for at the end. Overflow: the server ends it with the agent's process.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// Relays until stdin ends.
 pub(crate) async fn bridge() -> anyhow::Result<ExitCode> {
     let url = std::env::var(URL).with_context(|| format!("{URL} is not set"))?;
@@ -51,13 +57,22 @@ pub(crate) async fn bridge() -> anyhow::Result<ExitCode> {
         path: format!("/{path}"),
         secret,
         session: Mutex::new(None),
+        opening: tokio::sync::Mutex::new(Vec::new()),
     });
     // A thread of its own: reading a pipe that nobody writes to must not hold up the end of the runtime.
     let (sender, mut lines) = mpsc::channel(1);
     std::thread::spawn(move || read_lines(std::io::stdin().lock(), &sender));
     let mut under_way = JoinSet::new();
     while let Some(line) = lines.recv().await {
-        let line = line.context("stdin")?;
+        let line = match line.context("stdin")? {
+            Line::Whole(line) => line,
+            Line::TooLong => {
+                // Whose answer this is cannot be read; MCP has the empty id for that.
+                let error = anyhow::anyhow!("a message is longer than the server takes");
+                apologise(Some(Value::Null), &error);
+                continue;
+            }
+        };
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             continue; // noise on a pipe is no reason to stop relaying
         };
@@ -66,7 +81,12 @@ pub(crate) async fn bridge() -> anyhow::Result<ExitCode> {
             .is_some_and(|method| method == "initialize");
         let (relay, id) = (Arc::clone(&relay), message.get("id").cloned());
         let work = async move {
-            if let Err(error) = relay.send(line).await {
+            let sent = if opens {
+                relay.open(line).await
+            } else {
+                relay.relay(line).await
+            };
+            if let Err(error) = sent {
                 apologise(id, &error);
             }
         };
@@ -80,21 +100,25 @@ pub(crate) async fn bridge() -> anyhow::Result<ExitCode> {
         under_way.spawn(work);
     }
     // Whoever closed the pipe waits for nothing more; what is under way is given up with this process.
+    under_way.abort_all();
+    let _ = timeout(FAREWELL, relay.end()).await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Hands over line after line, each at most as long as the server takes, until the pipe or the other side ends.
-fn read_lines(mut pipe: impl BufRead, lines: &mpsc::Sender<std::io::Result<Vec<u8>>>) {
-    let limit = bounds::MCP_BODY_BYTES as u64;
+/// What stdin says.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole(Vec<u8>),
+    /// Longer than the server takes; nothing of it was kept.
+    TooLong,
+}
+
+/// Hands over line after line until the pipe or the other side ends.
+fn read_lines(mut pipe: impl BufRead, lines: &mpsc::Sender<std::io::Result<Line>>) {
     loop {
-        let mut line = Vec::new();
-        let read = pipe.by_ref().take(limit).read_until(b'\n', &mut line);
-        let line = match read {
-            Ok(0) => return,
-            Ok(_) if line.len() as u64 == limit && !line.ends_with(b"\n") => Err(
-                std::io::Error::other("a message is longer than the server takes"),
-            ),
-            Ok(_) => Ok(line),
+        let line = match read_line(&mut pipe) {
+            Ok(None) => return,
+            Ok(Some(line)) => Ok(line),
             Err(error) => Err(error),
         };
         let last = line.is_err();
@@ -104,6 +128,25 @@ fn read_lines(mut pipe: impl BufRead, lines: &mpsc::Sender<std::io::Result<Vec<u
     }
 }
 
+/// The next line; none at the end. At most [`bounds::MCP_BODY_BYTES`] of it are in memory.
+fn read_line(pipe: &mut impl BufRead) -> std::io::Result<Option<Line>> {
+    let limit = bounds::MCP_BODY_BYTES as u64;
+    let mut part = || {
+        let mut line = Vec::new();
+        let read = pipe.by_ref().take(limit).read_until(b'\n', &mut line)?;
+        let cut = read as u64 == limit && !line.ends_with(b"\n");
+        Ok::<_, std::io::Error>((line, cut))
+    };
+    let (line, mut cut) = part()?;
+    if !cut {
+        return Ok((!line.is_empty()).then_some(Line::Whole(line)));
+    }
+    while cut {
+        (_, cut) = part()?;
+    }
+    Ok(Some(Line::TooLong))
+}
+
 struct Relay {
     /// `host:port`.
     address: String,
@@ -111,25 +154,84 @@ struct Relay {
     secret: String,
     /// The session's id, once the server has given one.
     session: Mutex<Option<String>>,
+    /// The message that opened the session, for opening another; held while that is done.
+    opening: tokio::sync::Mutex<Vec<u8>>,
 }
 
 impl Relay {
+    /// Posts the message that opens a session, and writes what is answered.
+    async fn open(&self, message: Vec<u8>) -> anyhow::Result<()> {
+        let mut opening = self.opening.lock().await;
+        *self.session() = None;
+        let answer = self.post(message.clone()).await?;
+        *opening = message;
+        answer.read(write).await
+    }
+
     /// Posts a message, and writes what is answered.
-    async fn send(&self, message: Vec<u8>) -> anyhow::Result<()> {
+    async fn relay(&self, message: Vec<u8>) -> anyhow::Result<()> {
+        let before = self.session().clone();
+        let answer = self.post(message.clone()).await?;
+        if answer.response.status() != StatusCode::NOT_FOUND || before.is_none() {
+            return answer.read(write).await;
+        }
+        drop(answer);
+        self.open_again(before).await?;
+        self.post(message).await?.read(write).await
+    }
+
+    /// The server has ended the session. Whoever notices first opens another, in the agent's words.
+    async fn open_again(&self, ended: Option<String>) -> anyhow::Result<()> {
+        let opening = self.opening.lock().await;
+        if *self.session() != ended {
+            return Ok(());
+        }
+        *self.session() = None;
+        let known_to_the_agent = |_: &[u8]| Ok(());
+        self.post(opening.clone())
+            .await?
+            .read(known_to_the_agent)
+            .await?;
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let initialized = initialized.to_string().into_bytes();
+        self.post(initialized).await?.read(known_to_the_agent).await
+    }
+
+    /// Tells the server that nothing more comes.
+    async fn end(&self) -> anyhow::Result<()> {
+        if self.session().is_some() {
+            self.ask(self.request(Method::DELETE, Vec::new())?).await?;
+        }
+        Ok(())
+    }
+
+    /// Posts a message, and notes the session that its answer names.
+    async fn post(&self, message: Vec<u8>) -> anyhow::Result<Answer> {
+        let answer = self.ask(self.request(Method::POST, message)?).await?;
+        if let Some(session) = answer.header(SESSION) {
+            *self.session() = Some(session.to_owned());
+        }
+        Ok(answer)
+    }
+
+    async fn ask(&self, request: Request<Full<Bytes>>) -> anyhow::Result<Answer> {
         let stream = TcpStream::connect(&self.address)
             .await
             .context("the server is not reached")?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        let driving = tokio::spawn(connection);
-        let response = sender.send_request(self.request(message)?).await?;
-        let outcome = self.take(response).await;
-        driving.abort(); // the answer is complete, or of no use
-        outcome
+        let driving = AbortOnDropHandle::new(tokio::spawn(connection));
+        let response = sender.send_request(request).await?;
+        Ok(Answer {
+            response,
+            _driving: driving,
+        })
     }
 
-    fn request(&self, message: Vec<u8>) -> anyhow::Result<Request<Full<Bytes>>> {
-        let mut request = Request::post(&self.path)
+    fn request(&self, method: Method, message: Vec<u8>) -> anyhow::Result<Request<Full<Bytes>>> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(&self.path)
             .header(HOST, &self.address)
             .header(AUTHORIZATION, format!("Bearer {}", self.secret))
             .header(CONTENT_TYPE, "application/json")
@@ -143,17 +245,26 @@ impl Relay {
     fn session(&self) -> std::sync::MutexGuard<'_, Option<String>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    async fn take(&self, response: Response<Incoming>) -> anyhow::Result<()> {
-        let status = response.status();
+/// An answer of the server that has begun, on a connection that lives as long.
+struct Answer {
+    response: Response<Incoming>,
+    _driving: AbortOnDropHandle<hyper::Result<()>>,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// Reads to the end; `each` message is given as it comes.
+    async fn read(self, each: impl Fn(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let status = self.response.status();
         anyhow::ensure!(status.is_success(), "the server answered {status}");
-        let header = |name: &str| response.headers().get(name)?.to_str().ok();
-        if let Some(session) = header(SESSION) {
-            *self.session() = Some(session.to_owned());
-        }
-        let streamed =
-            header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        let mut body = response.into_body();
+        let kind = self.header("content-type");
+        let streamed = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let mut body = self.response.into_body();
         let mut events = Events::default();
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
@@ -162,14 +273,14 @@ impl Relay {
             };
             if streamed {
                 for message in events.push(&piece) {
-                    write(message.as_bytes())?;
+                    each(message.as_bytes())?;
                 }
             } else {
                 whole.extend_from_slice(&piece);
             }
         }
         if !whole.is_empty() {
-            write(&whole)?;
+            each(&whole)?;
         }
         Ok(())
     }
@@ -229,6 +340,20 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_and_the_next_is_read() {
+        let mut pipe = Vec::new();
+        pipe.extend_from_slice(b"one\n");
+        pipe.extend(std::iter::repeat_n(b'x', 2 * bounds::MCP_BODY_BYTES + 1));
+        pipe.extend_from_slice(b"\ntwo");
+        let mut pipe = pipe.as_slice();
+        let mut next = || read_line(&mut pipe).unwrap();
+        assert_eq!(next(), Some(Line::Whole(b"one\n".to_vec())));
+        assert_eq!(next(), Some(Line::TooLong));
+        assert_eq!(next(), Some(Line::Whole(b"two".to_vec())));
+        assert_eq!(next(), None);
+    }
 
     #[test]
     fn events_are_read_in_whatever_pieces_they_come() {

@@ -8,6 +8,7 @@
 
 mod arguments;
 mod ask_user;
+mod sessions;
 
 use crate::api::Api;
 use crate::http::State;
@@ -22,16 +23,13 @@ use model::bounds;
 use orchestrator::keys::Asker;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use sessions::Sessions;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The header by which a client of MCP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
-
-/// Longer than the longest wait for an answer, so that a session does not end under one.
-const SESSION_IDLE: Duration = bounds::QUESTION_WAIT.saturating_add(Duration::from_secs(60));
 
 /// Cancelled when the response of a request is not read any more, or has ended.
 #[derive(Clone, Debug)]
@@ -46,7 +44,7 @@ pub(crate) struct Mcp {
 #[derive(Clone)]
 struct Server {
     service: StreamableHttpService<AskUser, LocalSessionManager>,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Sessions,
 }
 
 impl Mcp {
@@ -71,20 +69,31 @@ pub(crate) async fn serve(
             .into_response();
     };
     let server = server(&state, &api, hash, asker);
-    let opens = !request.headers().contains_key(SESSION_HEADER);
-    if opens && bounds::MCP_SESSIONS <= server.sessions.sessions.read().await.len() {
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Too many MCP sessions are open; end one first.\n",
-        )
-            .into_response();
-    }
+    let named = request.headers().get(SESSION_HEADER);
+    let mut in_use = match named.map(|id| id.to_str().unwrap_or_default()) {
+        Some(id) => server.sessions.request(id),
+        None => match server.sessions.opening().await {
+            Some(opening) => Some(opening),
+            None => {
+                return (
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "Too many MCP sessions are in use; end one first.\n",
+                )
+                    .into_response();
+            }
+        },
+    };
     let hung_up = CancellationToken::new();
     request.extensions_mut().insert(HungUp(hung_up.clone()));
-    let (parts, body) = server.service.handle(request).await.into_parts();
+    // Before anything is awaited: a request may be dropped at any time.
     let hang_up = hung_up.drop_guard();
+    let (parts, body) = server.service.handle(request).await.into_parts();
+    let opened = parts.headers.get(SESSION_HEADER);
+    if let (Some(in_use), Some(id)) = (&mut in_use, opened.and_then(|id| id.to_str().ok())) {
+        in_use.opened(id);
+    }
     let body = Body::new(body).into_data_stream().map(move |piece| {
-        let _dropped_with_the_body = &hang_up;
+        let _dropped_with_the_body = (&hang_up, &in_use);
         piece
     });
     Response::from_parts(parts, Body::from_stream(body))
@@ -110,11 +119,12 @@ fn server(state: &Arc<State>, api: &Arc<Api>, hash: String, asker: Asker) -> Ser
         orchestrator: api.orchestrator.clone(),
         asker,
     };
-    let mut sessions = LocalSessionManager::default();
+    let mut open = LocalSessionManager::default();
     let mut session_config = SessionConfig::default();
-    session_config.keep_alive = Some(SESSION_IDLE);
-    sessions.session_config = session_config;
-    let sessions = Arc::new(sessions);
+    // It ends with the process: an agent may work for hours between two questions.
+    session_config.keep_alive = None;
+    open.session_config = session_config;
+    let sessions = Sessions::new(open);
     // Whose request it is was checked at the door, as for every other route.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -123,7 +133,7 @@ fn server(state: &Arc<State>, api: &Arc<Api>, hash: String, asker: Asker) -> Ser
     let server = Server {
         service: StreamableHttpService::new(
             move || Ok(tool.clone()),
-            Arc::clone(&sessions),
+            Arc::clone(&sessions.open),
             config,
         ),
         sessions,

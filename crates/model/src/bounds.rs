@@ -144,7 +144,8 @@ pub const QUESTION_WAIT: Duration = Duration::from_secs(2 * 60 * 60);
 pub const QUESTION_PROGRESS: Duration = Duration::from_secs(10);
 /// The body of one MCP request: four questions with all their options, escaped. Overflow: refused.
 pub const MCP_BODY_BYTES: usize = 512 * 1024;
-/// MCP sessions of one agent process; each of its subagents may open one. Overflow: refused.
+/// MCP sessions of one agent process; each of its subagents may open one. Overflow: the one that was idle the longest
+/// ends; refused when all have a request under way.
 pub const MCP_SESSIONS: usize = 64;
 /// Silence after which an agent that replays history *after* its reply is taken to have finished.
 pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
