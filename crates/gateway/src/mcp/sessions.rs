@@ -10,7 +10,6 @@ use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// The open sessions and their use.
 #[derive(Clone, Default)]
@@ -25,11 +24,14 @@ struct Uses {
     sessions: HashMap<SessionId, Use>,
     /// Requests that may open a session and have not been answered.
     opening: usize,
+    /// Counts uses, so that they have an order.
+    turn: u64,
 }
 
 struct Use {
     under_way: usize,
-    last: Instant,
+    /// The count when it was last in use.
+    last: u64,
 }
 
 /// One request, from before it is handled until its response has ended.
@@ -106,7 +108,7 @@ impl InUse {
         uses.opening = uses.opening.saturating_sub(1);
         let used = Use {
             under_way: 1,
-            last: Instant::now(),
+            last: 0,
         };
         uses.sessions.insert(id.clone(), used);
         drop(uses);
@@ -121,9 +123,11 @@ impl Drop for InUse {
             uses.opening = uses.opening.saturating_sub(1);
             return;
         };
+        uses.turn += 1;
+        let last = uses.turn;
         if let Some(used) = uses.sessions.get_mut(id) {
             used.under_way = used.under_way.saturating_sub(1);
-            used.last = Instant::now();
+            used.last = last;
         }
     }
 }
