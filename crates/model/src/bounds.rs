@@ -153,6 +153,9 @@ pub const REPLAY_QUIET: Duration = Duration::from_millis(500);
 pub const TOOL_ROWS: usize = 4_096;
 /// Ids, kinds and paths in a tool row. Overflow: cut.
 pub const TOOL_WORD_BYTES: usize = 1_024;
+/// An option's id, which the agent chose and gets back. They are a word in every agent known. Overflow: a permission's
+/// option is not offered, a question is refused.
+pub const OPTION_ID_BYTES: usize = 1_024;
 /// Options of one permission request. Overflow: the first ones.
 pub const PERMISSION_OPTIONS: usize = 16;
 /// One side of a file's change in a tool row. Overflow: cut.

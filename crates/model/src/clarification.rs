@@ -157,6 +157,10 @@ fn check_question(place: &str, question: &Question) -> Result<(), Misfit> {
             let expected = format!("at most {} characters", bounds::OPTION_DESCRIPTION_CHARS);
             return Err(misfit(format!("{place}.description"), expected));
         }
+        if bounds::OPTION_ID_BYTES < option.id.len() {
+            let expected = format!("at most {} bytes", bounds::OPTION_ID_BYTES);
+            return Err(misfit(format!("{place}.id"), expected));
+        }
         if !ids.insert(&option.id) {
             return Err(misfit(
                 format!("{place}.label"),

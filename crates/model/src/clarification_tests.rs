@@ -68,6 +68,9 @@ fn what_an_agent_may_ask_is_bounded() {
     let mut long = yes_no.clone();
     long.options[1].label = "x".repeat(201);
     assert_eq!(fits(&[long]), wrong("questions[0].options[1].label"));
+    let mut long = yes_no.clone();
+    long.options[1].id = "x".repeat(bounds::OPTION_ID_BYTES + 1);
+    assert_eq!(fits(&[long]), wrong("questions[0].options[1].id"));
     let mut long = yes_no;
     long.options[0].description = Some("x".repeat(501));
     assert_eq!(fits(&[long]), wrong("questions[0].options[0].description"));

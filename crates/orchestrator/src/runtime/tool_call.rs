@@ -150,10 +150,11 @@ fn output_text(raw: &Value) -> Option<String> {
     }
 }
 
-/// An agent's options in the model's words.
+/// An agent's options in the model's words. One whose id cannot be kept whole cannot be chosen, so it is not offered.
 pub(crate) fn options(offered: Vec<event::PermissionOption>) -> Vec<PermissionOption> {
     offered
         .into_iter()
+        .filter(|option| option.id.len() <= bounds::OPTION_ID_BYTES)
         .take(bounds::PERMISSION_OPTIONS)
         .map(|option| PermissionOption {
             id: option.id,
@@ -172,6 +173,21 @@ pub(crate) fn options(offered: Vec<event::PermissionOption>) -> Vec<PermissionOp
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_option_whose_id_is_too_long_is_not_offered() {
+        let option = |length| event::PermissionOption {
+            id: "x".repeat(length),
+            name: "Allow".to_owned(),
+            kind: event::PermissionKind::AllowOnce,
+        };
+        let offered = options(vec![
+            option(bounds::OPTION_ID_BYTES + 1),
+            option(bounds::OPTION_ID_BYTES),
+        ]);
+        let kept: Vec<_> = offered.iter().map(|option| option.id.len()).collect();
+        assert_eq!(kept, [bounds::OPTION_ID_BYTES]);
+    }
 
     #[test]
     fn an_update_keeps_what_it_does_not_say() {
