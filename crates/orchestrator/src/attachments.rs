@@ -71,6 +71,12 @@ impl Upload {
     pub async fn finish(mut self) -> Result<Attachment> {
         self.file.flush().await.map_err(|e| disk(&e))?;
         self.file.sync_all().await.map_err(|e| disk(&e))?;
+        // Whoever uploads may go away meanwhile; from here on file and row are one.
+        let tasks = self.orchestrator.inner.tasks.clone();
+        tasks.spawn(self.keep()).await.map_err(|_| stopping())?
+    }
+
+    async fn keep(mut self) -> Result<Attachment> {
         let (part, place) = (
             self.part.0.clone(),
             self.orchestrator.attachment_file(&self.id),
@@ -91,14 +97,10 @@ impl Upload {
             media_type,
             size: self.size,
         };
-        let (o, kept, task_id) = (&self.orchestrator, attachment.clone(), self.task_id.clone());
-        let keeper = o.clone();
-        // Whoever uploads may go away meanwhile; the row and the file must not.
-        let keeping = o
-            .inner
-            .tasks
-            .spawn(async move { keeper.keep_upload(&kept, &task_id, &sha256).await });
-        let kept = keeping.await.map_err(|_| stopping())?;
+        let kept = self
+            .orchestrator
+            .keep_upload(&attachment, &self.task_id, &sha256)
+            .await;
         // A failed commit may have happened all the same; then the next start knows better what to do with the file.
         if kept.is_err() && !matches!(kept, Err(CommandError::Store(_))) {
             self.orchestrator.remove_files(vec![self.id.clone()]);

@@ -7,6 +7,8 @@ use model::attachment::Attachment;
 use model::bounds;
 use model::ids::TaskId;
 use orchestrator::error::CommandError;
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 use store::attachments;
 use store::faults::FaultPoint;
@@ -15,6 +17,7 @@ use testkit::waiting::until;
 testkit::on_every_engine!(crate::world::World =>
     a_file_is_there_when_its_row_is,
     an_upload_that_is_given_up_leaves_nothing,
+    who_goes_away_at_the_end_leaves_row_and_file_together,
     uploads_at_once_are_bounded,
     a_file_that_nobody_sends_expires,
     a_lost_answer_leaves_row_and_file_together,
@@ -102,6 +105,28 @@ async fn an_upload_that_is_given_up_leaves_nothing(world: World) -> Result<()> {
         Ok(stored(&world).is_empty().then_some(()))
     })
     .await?;
+    Ok(())
+}
+
+/// Dropped after any number of steps of its end, an upload is kept whole or not at all.
+async fn who_goes_away_at_the_end_leaves_row_and_file_together(world: World) -> Result<()> {
+    let task = world.story.task().await?;
+    for steps in 1..=8 {
+        let mut upload = world.orchestrator.begin_upload(&task, "a", "").await?;
+        upload.write(b"whole").await?;
+        let mut finishing = Box::pin(upload.finish());
+        for _ in 0..steps {
+            if poll_fn(|context| Poll::Ready(finishing.as_mut().poll(context).is_ready())).await {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(finishing);
+        until("a file for every row", async || {
+            Ok((stored(&world) == rows(&world).await?).then_some(()))
+        })
+        .await?;
+    }
     Ok(())
 }
 
