@@ -67,8 +67,12 @@ impl Sessions {
 
     /// A request that may open a session; none when [`bounds::MCP_SESSIONS`] are in use.
     pub(super) async fn opening(&self) -> Option<InUse> {
-        let open: Vec<SessionId> = self.open.sessions.read().await.keys().cloned().collect();
-        let (admitted, idle) = self.uses().admit(self, &open)?;
+        let (admitted, idle) = {
+            // Held together, so that none is forgotten that opens meanwhile. One that is open and not yet answered counts
+            // twice for that moment: rather one too few than one too many.
+            let open = self.open.sessions.read().await;
+            self.uses().admit(self, &open)?
+        };
         if let Some(idle) = idle {
             // It is out of the list whatever its worker says about its end.
             let _ = self.open.close_session(&idle).await;
@@ -78,8 +82,12 @@ impl Sessions {
 }
 
 impl Uses {
-    fn admit(&mut self, all: &Sessions, open: &[SessionId]) -> Option<(InUse, Option<SessionId>)> {
-        self.sessions.retain(|id, _| open.contains(id));
+    fn admit<T>(
+        &mut self,
+        all: &Sessions,
+        open: &HashMap<SessionId, T>,
+    ) -> Option<(InUse, Option<SessionId>)> {
+        self.sessions.retain(|id, _| open.contains_key(id));
         let idle = if open.len() + self.opening < bounds::MCP_SESSIONS {
             None
         } else {
