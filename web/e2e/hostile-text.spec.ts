@@ -47,6 +47,18 @@ test("C25: a title and an error are shown as the text they are, without terminal
   await expectInert(app, violations);
 });
 
+test("C25: text nested without end is shown, and everything around it works", async ({ app, api }) => {
+  const deep = `${"> ".repeat(3_000)}deep`;
+  await api.addTask("Deep", `/say ${deep}\n/permission Write the file?`);
+  await openTask(app, "Deep");
+  await expect(conversation(app)).toContainText(deep);
+  const allow = permission(app, "Write the file?").getByRole("button", { name: /allow/i });
+  await allow.first().click();
+  await expect(allow).toHaveCount(0);
+  await app.reload();
+  await expect(conversation(app)).toContainText(deep);
+});
+
 /** Everything the page's own policy had to stop; it is the second wall, and nothing may reach it. */
 function watch(page: Page): string[] {
   const violations: string[] = [];
