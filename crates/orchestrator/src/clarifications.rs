@@ -110,9 +110,7 @@ impl Orchestrator {
             self.go_on(&mut tx, &session).await?;
             Poke::Work
         };
-        self.commit(tx).await?;
-        self.poke(&session, poke);
-        Ok(())
+        Ok(self.commit_and_poke(tx, &session, poke).await?)
     }
 }
 

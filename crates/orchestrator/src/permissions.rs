@@ -74,8 +74,6 @@ impl Orchestrator {
             status,
         };
         emit::pending(&mut tx, session_id, Some(resolved)).await?;
-        self.commit(tx).await?;
-        self.poke(&session, Poke::Answers);
-        Ok(())
+        Ok(self.commit_and_poke(tx, &session, Poke::Answers).await?)
     }
 }

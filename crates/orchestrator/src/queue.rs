@@ -15,7 +15,6 @@ use model::message::Message;
 use model::turn_machine::change::Change;
 use model::turn_machine::input::Input;
 use std::collections::BTreeSet;
-use store::tx::WriteTx;
 use store::{attachments, messages, sessions};
 
 impl Orchestrator {
@@ -39,7 +38,9 @@ impl Orchestrator {
         tx.touch(&message.task_id);
         emit::message_updated(&mut tx, message_id).await?;
         emit::queue(&mut tx, session_id).await?;
-        self.finish_queued(tx, message_id).await
+        let stored = messages::get(&mut tx, message_id).await?;
+        self.commit(tx).await?;
+        stored.ok_or(CommandError::NotFound("message"))
     }
 
     /// Puts the queue into this order; gives it as it is then. Only rows whose place changes are changed.
@@ -126,14 +127,8 @@ impl Orchestrator {
         } else {
             Poke::Work
         };
-        let sent = self.finish_queued(tx, message_id).await?;
-        self.poke(&session, poke);
-        Ok(sent)
-    }
-
-    async fn finish_queued(&self, mut tx: WriteTx, message_id: &MessageId) -> Result<Message> {
         let stored = messages::get(&mut tx, message_id).await?;
-        self.commit(tx).await?;
+        self.commit_and_poke(tx, &session, poke).await?;
         stored.ok_or(CommandError::NotFound("message"))
     }
 }

@@ -236,8 +236,7 @@ impl Orchestrator {
             sessions::set_state(&mut tx, session_id, SessionState::Starting).await?;
         }
         emit::session(&mut tx, session_id).await?;
-        self.commit(tx).await?;
-        self.poke(&session, if launch { Poke::Launch } else { Poke::Work });
-        Ok(())
+        let poke = if launch { Poke::Launch } else { Poke::Work };
+        Ok(self.commit_and_poke(tx, &session, poke).await?)
     }
 }

@@ -41,6 +41,7 @@ use model::turn::TurnOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::error::StoreError;
+use store::tx::WriteTx;
 use tokio::time::Instant;
 
 /// The state of one session's owner.
@@ -77,6 +78,19 @@ impl Orchestrator {
             epoch: Instant::now(),
         };
         self.inner.tasks.spawn(runtime.run(presence));
+    }
+
+    /// Commits what a session's owner is to carry out, and tells it whatever came of that: a commit whose answer was lost
+    /// may have happened all the same. A poke carries no truth, so one too many does nothing.
+    pub(crate) async fn commit_and_poke(
+        &self,
+        tx: WriteTx,
+        session: &Session,
+        poke: Poke,
+    ) -> store::error::Result<()> {
+        let committed = self.commit(tx).await;
+        self.poke(session, poke);
+        committed
     }
 
     /// Pokes an owner that exists; without one there is nothing to do.

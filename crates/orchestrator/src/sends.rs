@@ -59,6 +59,9 @@ impl Orchestrator {
     pub async fn add_message(&self, prompt: NewPrompt) -> Result<Message> {
         let mut tx = self.inner.store.write().await?;
         if let Some(stored) = replay(&mut tx, &prompt).await? {
+            // Whoever repeats it may have got no answer because nobody here knew that it is stored.
+            let session = sessions::get(&mut tx, &stored.session_id).await?;
+            self.poke(&session, Poke::Work);
             return Ok(stored);
         }
         check_content(&prompt.content, !prompt.attachments.is_empty())?;
@@ -76,8 +79,7 @@ impl Orchestrator {
         )
         .await?;
         let stored = messages::get(&mut tx, &prompt.message_id).await?;
-        self.commit(tx).await?;
-        self.poke(&session, Poke::Work);
+        self.commit_and_poke(tx, &session, Poke::Work).await?;
         stored.ok_or(CommandError::NotFound("message"))
     }
 
@@ -160,8 +162,7 @@ impl Orchestrator {
         let plan = self.admit(session_id, &facts, &again)?;
         carry_out(&mut tx, session_id, &facts, &plan.changes).await?;
         let stored = messages::get(&mut tx, message_id).await?;
-        self.commit(tx).await?;
-        self.poke(&session, Poke::Work);
+        self.commit_and_poke(tx, &session, Poke::Work).await?;
         stored.ok_or(CommandError::NotFound("message"))
     }
 
@@ -204,8 +205,7 @@ impl Orchestrator {
         let session = sessions::get(&mut tx, session_id).await?;
         let facts = self.facts(&mut tx, session_id).await?;
         follow(&mut tx, session_id, &facts, &Input::StopAsked).await?;
-        self.commit(tx).await?;
-        self.poke(&session, Poke::Cancel);
+        self.commit_and_poke(tx, &session, Poke::Cancel).await?;
         Ok(())
     }
 }

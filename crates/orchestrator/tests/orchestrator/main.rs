@@ -9,6 +9,8 @@ mod errors;
 #[cfg(test)]
 mod git_rows;
 #[cfg(test)]
+mod lost_answers;
+#[cfg(test)]
 mod pending;
 #[cfg(test)]
 mod recovery;
