@@ -175,8 +175,10 @@ impl Plans {
                     .push(format!("docs/storage.md does not speak of {name}"));
             }
         }
+        // PostgreSQL chooses by a random sample of its rows, so near a tie it may walk today and seek tomorrow.
+        let chooses_alike = self.story.db.engine() == Engine::Sqlite;
         for (number, walk) in WALKS.iter().enumerate() {
-            if self.concerns(walk) && !self.walked.contains(&number) {
+            if chooses_alike && self.concerns(walk) && !self.walked.contains(&number) {
                 self.problems
                     .push(format!("{} reads {} by an index now", walk.by, walk.table));
             }
