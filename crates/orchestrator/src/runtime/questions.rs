@@ -199,6 +199,11 @@ impl Runtime {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
                 let now = tx.now();
+                let asked =
+                    store::clarifications::bundle(&mut tx, &self.session_id, pending_id).await?;
+                if !asked.is_empty() {
+                    return Ok(Placed::Open); // by an earlier try whose answer was lost
+                }
                 let current = turns::current(&mut tx, &self.session_id).await?;
                 let Some(turn) = current.map(|turn| turn.id) else {
                     return Ok(Placed::Superseded);
@@ -257,7 +262,9 @@ impl Runtime {
             let answered = bundle
                 .iter()
                 .all(|row| row.status == RequestStatus::Answered);
-            let delivered = self.deliver_bundle(&bundle).await;
+            let Some(delivered) = self.deliver_bundle(&bundle).await else {
+                continue; // it could not be read; whoever waits goes on waiting, and the next poke tries again
+            };
             if delivered || !answered {
                 // Nobody needs to be told that a question was declined that nobody waits for.
                 self.note_decision(&bundle, delivered).await;
@@ -270,13 +277,9 @@ impl Runtime {
         }
     }
 
-    async fn deliver_bundle(&self, bundle: &[Asked]) -> bool {
-        let Some(first) = bundle.first() else {
-            return true;
-        };
-        let Some(waiter) = self.handle.questions.take(&first.pending_id) else {
-            return false;
-        };
+    /// Whether somebody got the answer; none when it could not be told what it is.
+    async fn deliver_bundle(&self, bundle: &[Asked]) -> Option<bool> {
+        let first = bundle.first()?;
         // Rows that were decided apart (one of them deleted, say) are answered together all the same.
         let all = self
             .persist("bundle", || {
@@ -286,14 +289,16 @@ impl Runtime {
                         .await
                 })
             })
-            .await
-            .unwrap_or_default();
+            .await?;
+        let Some(waiter) = self.handle.questions.take(&first.pending_id) else {
+            return Some(false);
+        };
         let verdict = if first.status == RequestStatus::Rejected {
             Verdict::Rejected
         } else {
             Verdict::Answered(all.iter().filter_map(Asked::clarification).collect())
         };
-        self.tell(waiter, verdict)
+        Some(self.tell(waiter, verdict))
     }
 
     /// Tells who waits; says whether it was still there.

@@ -103,8 +103,10 @@ impl Runtime {
     /// Marks the turn attempted, then writes its prompt: what happens between the two is "uncertain", never twice.
     /// Says whether there may be more to do: a turn that can neither be sent nor settled is left to recovery.
     async fn dispatch(&mut self, turn: &Turn) -> bool {
-        // Text that came late belongs to the turn before.
+        // Text that came late belongs to the turn before, and so does what a person decided before this prompt.
         self.flush_window().await;
+        self.deliver_answers().await;
+        self.deliver_decisions().await;
         let mut parts = match self.prompt_parts(turn).await {
             Ok(parts) => parts,
             // Nothing of it was written: the prompt is surely undelivered, and the queue waits for a person.
@@ -254,6 +256,9 @@ impl Runtime {
             return;
         }
         turn.cancel_deadline = Some(Instant::now() + bounds::CANCEL_GRACE);
+        // What was decided before the stop still reaches the agent; only what is undecided is withdrawn below.
+        self.deliver_answers().await;
+        self.deliver_decisions().await;
         if let Some(live) = &self.live {
             // An agent that does not take the line is ended at the deadline.
             let _ = live.connection.cancel();
