@@ -1,6 +1,7 @@
 import { NewTaskDialog } from "~/features/new-task/NewTaskDialog";
 import { KeysDialog } from "~/features/palette/KeysDialog";
 import { Palette } from "~/features/palette/Palette";
+import { SignOutDialog } from "~/features/settings/SignOutDialog";
 import { DeleteSessionDialog, DeleteTaskDialog } from "~/features/task/DeleteDialog";
 import { MergeDialog } from "~/features/task/MergeDialog";
 import { PickBaseBranchDialog } from "~/features/task/PickBaseBranchDialog";
@@ -29,6 +30,8 @@ export function Dialogs() {
       return <MergeDialog taskId={dialog.taskId} />;
     case "pick_base_branch":
       return <PickBaseBranchDialog taskId={dialog.taskId} stamp={dialog.stamp} />;
+    case "sign_out":
+      return <SignOutDialog />;
     case undefined:
       return null;
   }

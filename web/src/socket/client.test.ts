@@ -8,6 +8,8 @@ import type { Boot } from "~/wire/generated/Boot";
 import type { Task } from "~/wire/generated/Task";
 import { Client, PROTOCOL } from "./client";
 import { Commands } from "./commands";
+import { keep } from "./kept";
+import { keepSend, unsent } from "./kept-files";
 import { keepSecret, readSecret } from "./secret";
 
 let store: AppStore;
@@ -301,6 +303,23 @@ describe("signing in", () => {
     await client.signOut();
     expect(asked).toEqual([["POST", "/api/v1/sign-out", { authorization: "Bearer secret" }, undefined]]);
     expect([reloads, socket().closed, store.getState().connection.phase]).toEqual([1, true, "stopped"]);
+  });
+
+  test("signing out leaves nothing of the person's work in the browser, also of what ends later", async () => {
+    localStorage.setItem("flightstrip.preferences", "{}");
+    localStorage.setItem("of another program", "stays");
+    keep("flightstrip.draft.s1", "half a thought");
+    keepSend("s1", { id: "m1", content: "lost", attachments: [], problem: "There is no connection." });
+    keepSend("s2", { id: "m2", content: "on its way", attachments: [] });
+    expect(unsent()).toEqual({ count: 2, sure: false });
+    vi.stubGlobal("fetch", async () => {
+      keepSend("s2", { id: "m2", content: "on its way", attachments: [], problem: "The page is going." });
+      keep("flightstrip.draft.s1", "typed in another tab");
+      return new Response(null, { status: 204 });
+    });
+    await client.signOut();
+    expect(Object.keys(localStorage).sort()).toEqual(["flightstrip.preferences", "of another program"]);
+    expect(unsent()).toEqual({ count: 0, sure: true });
   });
 
   test("a server that is gone does not keep anybody signed in", async () => {

@@ -19,6 +19,7 @@ import { Connection, type ConnectionPhase, type SocketLike } from "./connection"
 import { FrameBatch, type FrameScheduler } from "./frame-batch";
 import { handleNotification, refreshLastSteps } from "./handlers";
 import { endSecret, exchangeCode, fetchBoot } from "./http";
+import { forgetKept } from "./kept";
 import { OneAtATime } from "./one-at-a-time";
 import { OpenSessions } from "./open-sessions";
 import { Requests } from "./requests";
@@ -95,12 +96,13 @@ export class Client {
 
   /**
    * Ends the secret for every tab and at the server, then loads the page anew: nothing of this person's work stays in
-   * memory. A server that does not answer keeps nobody signed in here.
+   * memory or in this browser's storage. A server that does not answer keeps nobody signed in here.
    */
   async signOut(): Promise<void> {
     const secret = readSecret();
     this.connection.stop();
     this.signedOut();
+    forgetKept();
     if (secret !== undefined) await endSecret(secret);
     this.port.reloadPage();
   }

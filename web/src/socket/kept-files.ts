@@ -1,5 +1,6 @@
 /** What this browser keeps of unsent messages over a reload: uploaded files of a field, and messages on their way. */
 import type { Attachment } from "~/wire/generated/Attachment";
+import { keep, keptKeys, readKept } from "./kept";
 
 const FILES = "flightstrip.draft-files.";
 const OUTBOX = "flightstrip.outbox.";
@@ -40,9 +41,21 @@ export function forgetKeptSend(sessionId: string, id: string): void {
     );
 }
 
+/** Messages of every session and tab that the server is not known to have. */
+export interface Unsent {
+  count: number;
+  /** None of them can have been stored. */
+  sure: boolean;
+}
+
+export function unsent(): Unsent {
+  const sends = keptKeys(OUTBOX).flatMap((key) => read(key) as KeptSend[]);
+  return { count: sends.length, sure: sends.every(({ problem }) => problem !== undefined) };
+}
+
 function read(key: string): unknown[] {
   try {
-    const held: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    const held: unknown = JSON.parse(readKept(key) ?? "[]");
     return Array.isArray(held) ? held : [];
   } catch {
     return [];
@@ -50,10 +63,5 @@ function read(key: string): unknown[] {
 }
 
 function write(key: string, value: readonly unknown[]): void {
-  try {
-    if (value.length === 0) localStorage.removeItem(key);
-    else localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // A full store keeps nothing more; the page itself goes on.
-  }
+  keep(key, value.length === 0 ? undefined : JSON.stringify(value));
 }

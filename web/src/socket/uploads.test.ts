@@ -8,6 +8,7 @@ import type { MessageAdd } from "~/wire/generated/MessageAdd";
 import { keepSend, readFiles, readOutbox } from "./kept-files";
 import { Outbox } from "./outbox";
 import { RequestFailed } from "./requests";
+import { keepSecret } from "./secret";
 import { UploadFailed } from "./upload-file";
 import { Uploads } from "./uploads";
 
@@ -58,6 +59,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 beforeEach(() => {
   localStorage.clear();
+  keepSecret("secret");
   added = [];
   answer = async (payload) => ({
     message: aMessage({ id: payload.client_message_id ?? "", author: "user" }),

@@ -12,7 +12,8 @@ export type DialogState =
   | { kind: "rename_session"; sessionId: string }
   | { kind: "delete_session"; sessionId: string }
   | { kind: "pick_base_branch"; taskId: string; stamp: string }
-  | { kind: "merge"; taskId: string };
+  | { kind: "merge"; taskId: string }
+  | { kind: "sign_out" };
 
 export interface Toast {
   id: number;

@@ -1,4 +1,5 @@
 /** What was typed and not sent, per session, kept by this browser so that no reload loses it. */
+import { keep, readKept } from "~/socket/kept";
 
 const PREFIX = "flightstrip.draft.";
 
@@ -6,16 +7,11 @@ const PREFIX = "flightstrip.draft.";
 const fields = new Map<string, (text: string) => void>();
 
 export function readDraft(sessionId: string): string {
-  return localStorage.getItem(PREFIX + sessionId) ?? "";
+  return readKept(PREFIX + sessionId) ?? "";
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  try {
-    if (text === "") localStorage.removeItem(PREFIX + sessionId);
-    else localStorage.setItem(PREFIX + sessionId, text);
-  } catch {
-    // A full store keeps nothing more; the field itself still has it.
-  }
+  keep(PREFIX + sessionId, text === "" ? undefined : text);
 }
 
 /** The field of a session is on screen until the returned function is called. */

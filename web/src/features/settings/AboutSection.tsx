@@ -1,9 +1,9 @@
 import { Keyboard, LogOut } from "lucide-react";
-import { client } from "~/app/runtime";
 import { openDialog } from "~/app/ui-actions";
 import { useAppState } from "~/app/use-app-state";
 import { BrandMark } from "~/features/switcher/BrandMark";
 import { Button } from "~/ui/Button";
+import { signOut } from "./SignOutDialog";
 
 export function AboutSection() {
   const version = useAppState((state) => state.workspaces.version);
@@ -22,13 +22,14 @@ export function AboutSection() {
         and nobody listens to twenty radios at once.
       </p>
       <p className="text-muted">
-        Signed in as {user}. Whoever is signed in can run code as the server's user.
+        Signed in as {user}. Whoever is signed in can run code as the server's user. Signing out also forgets
+        what this browser keeps of your work: drafts, and messages that are not sent.
       </p>
       <div className="flex gap-2">
         <Button onClick={() => openDialog({ kind: "keys" })}>
           <Keyboard size={15} /> Keyboard shortcuts
         </Button>
-        <Button onClick={() => void client.signOut()}>
+        <Button onClick={signOut}>
           <LogOut size={15} /> Sign out
         </Button>
       </div>
