@@ -16,7 +16,8 @@ use crate::api::Api;
 use crate::client::Client;
 use crate::frame::OutFrame;
 use crate::listener::Progress;
-use crate::requests::accept::{self, Lane};
+use crate::requests::accept;
+use crate::requests::lanes::Lanes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use flow::outbox::keys::{Next, Scope};
 use model::bounds;
@@ -43,7 +44,7 @@ struct Connection {
     client: Arc<Client>,
     progress: Progress,
     pulse: Pulse,
-    lane: Lane,
+    lanes: Lanes,
     wanted: Wanted,
     unflushed: usize,
     ping_due: bool,
@@ -66,7 +67,7 @@ pub(crate) async fn serve(
         client: Arc::clone(&client),
         progress,
         pulse: Pulse::new(Instant::now()),
-        lane: Lane::default(),
+        lanes: Lanes::default(),
         wanted: Wanted::default(),
         unflushed: 0,
         ping_due: false,
@@ -144,7 +145,7 @@ impl Connection {
                         Some(End::Close(close::TOO_LARGE))
                     }
                     Message::Text(text) => {
-                        accept::text(&self.api, &self.client, &mut self.lane, &text);
+                        accept::text(&self.api, &self.client, &mut self.lanes, &text);
                         None
                     }
                     Message::Binary(_) => {

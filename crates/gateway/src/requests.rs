@@ -8,6 +8,7 @@ pub(crate) mod access;
 mod agents;
 mod clarifications;
 mod git;
+pub(crate) mod lanes;
 mod messages;
 mod queue;
 mod repositories;

@@ -292,7 +292,7 @@ pub const ENTITY_ANSWER_BYTES: usize = WIRE_CONTENT_BYTES;
 pub const ANSWER_BYTES: usize = 64 * 1024;
 /// Frames handed to a socket before it is flushed: one system call for many small frames.
 pub const WRITE_BATCH_BYTES: usize = 128 * 1024;
-/// Requests of one connection that run at once. Overflow: `BUSY`.
+/// Requests of one connection that run, or wait for an earlier one of the same session. Overflow: `BUSY`.
 pub const INFLIGHT_REQUESTS: usize = 64;
 /// Sessions one client may have open, and may look at. Overflow: `BUSY`.
 pub const OPEN_SESSIONS: usize = 64;

@@ -1,9 +1,10 @@
 //! From a text frame to a running request, and from its outcome to a frame.
 //!
-//! Requests of one connection run at once, up to [`bounds::INFLIGHT_REQUESTS`]; those that change what the client is
-//! subscribed to run one after the other, in the order in which they came. Room for the answer is promised before the
-//! work begins, and the promise is kept even when the work panics.
+//! Requests of one connection run at once, up to [`bounds::INFLIGHT_REQUESTS`], but for those that have to keep an order
+//! among each other ([`Lanes`]). Room for the answer is promised before the work begins, and the promise is kept even
+//! when the work panics.
 
+use super::lanes::Lanes;
 use super::{Call, Reply, dispatch};
 use crate::api::Api;
 use crate::client::Client;
@@ -12,43 +13,11 @@ use crate::refusal::Refusal;
 use model::bounds;
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 use wire::action::request as action;
 use wire::envelope::FrameType;
 
 /// What error frames name when the request's own action could not be read.
 const NO_ACTION: &str = "error";
-
-/// The order among requests that change subscriptions.
-#[derive(Debug, Default)]
-pub(crate) struct Lane {
-    last: Option<oneshot::Receiver<()>>,
-}
-
-/// A place in that order: wait for the one before, and let the next go when this is dropped.
-struct Turn {
-    before: Option<oneshot::Receiver<()>>,
-    _next: oneshot::Sender<()>,
-}
-
-impl Lane {
-    fn enter(&mut self) -> Turn {
-        let (next, last) = oneshot::channel();
-        Turn {
-            before: self.last.replace(last),
-            _next: next,
-        }
-    }
-}
-
-impl Turn {
-    async fn comes(&mut self) {
-        if let Some(before) = self.before.take() {
-            // Nothing is ever sent: the one before is over when its end is dropped.
-            let _ = before.await;
-        }
-    }
-}
 
 /// A request as read from a frame.
 #[derive(Debug)]
@@ -105,9 +74,9 @@ impl Drop for Promise {
 }
 
 /// Takes a text frame.
-pub(crate) fn text(api: &Arc<Api>, client: &Arc<Client>, lane: &mut Lane, text: &str) {
+pub(crate) fn text(api: &Arc<Api>, client: &Arc<Client>, lanes: &mut Lanes, text: &str) {
     match read(text) {
-        Ok(request) => start(api, client, lane, request),
+        Ok(request) => start(api, client, lanes, request),
         Err((id, refusal)) => refuse(api, client, id.as_deref(), NO_ACTION, &refusal),
     }
 }
@@ -153,7 +122,7 @@ fn read(text: &str) -> Result<Request, (Option<String>, Refusal)> {
     })
 }
 
-fn start(api: &Arc<Api>, client: &Arc<Client>, lane: &mut Lane, request: Request) {
+fn start(api: &Arc<Api>, client: &Arc<Client>, lanes: &mut Lanes, request: Request) {
     let Request {
         id,
         action,
@@ -189,7 +158,7 @@ fn start(api: &Arc<Api>, client: &Arc<Client>, lane: &mut Lane, request: Request
         room,
         kept: false,
     };
-    let mut turn = changes_subscriptions(&action).then(|| lane.enter());
+    let mut turn = lanes.enter(&action, &payload);
     let call = Call {
         api: Arc::clone(api),
         client: Arc::clone(client),
@@ -231,19 +200,6 @@ fn room_for(action: &str) -> usize {
         | action::AGENT_KNOWN => bounds::LARGE_ANSWER_BYTES,
         _ => bounds::ENTITY_ANSWER_BYTES,
     }
-}
-
-fn changes_subscriptions(action: &str) -> bool {
-    matches!(
-        action,
-        action::CLIENT_HELLO
-            | action::WORKSPACE_SUBSCRIBE
-            | action::WORKSPACE_UNSUBSCRIBE
-            | action::SESSION_SUBSCRIBE
-            | action::SESSION_UNSUBSCRIBE
-            | action::SESSION_FOCUS
-            | action::SESSION_UNFOCUS
-    )
 }
 
 #[cfg(test)]

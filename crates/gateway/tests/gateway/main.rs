@@ -21,6 +21,8 @@ mod lists;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod order;
+#[cfg(test)]
 mod replica;
 #[cfg(test)]
 mod server;

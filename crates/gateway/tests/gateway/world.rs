@@ -6,7 +6,8 @@ use model::agent::AgentProfile;
 use model::event::{Event, EventHub};
 use model::git::{GitSnapshot, GitStatus, GitTotals, SnapshotTrigger};
 use model::ids::{
-    AgentProfileId, EnvironmentId, MessageId, SessionId, SnapshotId, StepId, TaskId, WorkflowId,
+    AgentProfileId, EnvironmentId, MessageId, SessionId, SnapshotId, StepId, TaskId, TurnId,
+    WorkflowId,
 };
 use model::message::{Author, Message, MessageType};
 use model::text::utf16_len;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::messages::{NewMessage, Place};
 use store::segments::{self, Segment};
+use store::turns::{self, NewTurn};
 
 /// A task with one session in one environment.
 pub(crate) struct World {
@@ -115,6 +117,17 @@ impl World {
         store::sessions::insert(&mut tx, &new, now).await?;
         let _ = tx.commit().await?;
         Ok(id)
+    }
+
+    /// A turn whose prompt an agent has, and which nobody ends: what is sent now is queued.
+    pub(crate) async fn open_turn(&self, server: &Server, session: &SessionId) -> Result<()> {
+        let turn = TurnId::generate();
+        let mut tx = server.store.write().await?;
+        let now = tx.now();
+        turns::insert(&mut tx, &turn, session, NewTurn::ForMessage, now).await?;
+        turns::mark_attempted(&mut tx, &turn).await?;
+        let _ = tx.commit().await?;
+        Ok(())
     }
 
     /// Adds an agent's message that may grow, and says so.
