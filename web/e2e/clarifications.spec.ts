@@ -203,6 +203,18 @@ test("a form of the agent is a question like any other", async ({ app, api }) =>
   await expect(conversation(app)).toContainText("blue");
 });
 
+test("a form of which nothing is required may be sent empty", async ({ app, api }) => {
+  const fields = { name: { type: "string", title: "Name" }, keep: { type: "boolean", title: "Keep it?" } };
+  await api.addTask("Form", `/elicit ${JSON.stringify({ type: "object", properties: fields })}`);
+  await openTask(app, "Form");
+  const card = app.getByRole("region", { name: /^Question: .*Name$/s });
+  await expect(card.getByText("May be left open")).toHaveCount(2);
+  await card.getByRole("button", { name: "Send answers" }).click();
+  await expect(card).toContainText("Answered");
+  await expect(card.getByText("No answer")).toHaveCount(2);
+  await expect(conversation(app)).toContainText('elicited: {"action":"accept","content":{}}');
+});
+
 test("questions have no serious accessibility finding", async ({ app, api }) => {
   await api.addTask("Ask", `/ask ${THREE}`);
   await openTask(app, "Ask");

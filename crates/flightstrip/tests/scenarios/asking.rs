@@ -15,6 +15,7 @@ testkit::on_every_engine!(crate::support::Bench =>
     a_declined_question_is_told_as_declined,
     an_agent_without_http_asks_through_the_bridge,
     a_form_is_filled_in_declined_or_taken_back,
+    what_is_optional_may_be_left_empty_all_of_it_too,
     pen_01_c03_each_of_many_requests_gets_its_own_answer,
     c07_helpers_in_the_background_may_ask_after_the_turn,
 );
@@ -24,6 +25,22 @@ async fn watcher(bench: &Bench, session: &str) -> Result<testkit::client::Client
     let session = json!({ "session_id": session });
     other.request("session.subscribe", session).await?;
     Ok(other)
+}
+
+/// Waits for what is asked after this bundle.
+async fn next_asked(bench: &mut Bench, task: &str, before: &[Value]) -> Result<Vec<Value>> {
+    let before = before
+        .first()
+        .map(|row| row["pending_id"].clone())
+        .context("a bundle")?;
+    testkit::waiting::until("the next questions", async || {
+        let bundle = open(bench, task).await?;
+        let next = bundle
+            .first()
+            .is_some_and(|row| row["pending_id"] != before);
+        Ok(next.then_some(bundle))
+    })
+    .await
 }
 
 /// PEN-05, PEN-06.
@@ -199,15 +216,7 @@ async fn an_agent_without_http_asks_through_the_bridge(mut bench: Bench) -> Resu
     };
     assert_eq!(bridges.iter().filter(relays).count(), 1);
     respond(&mut bench, &answer(&bundle, &[option("B")])).await?;
-    let first = text(&bundle[0]["pending_id"])?;
-    let bundle = testkit::waiting::until("the next question", async || {
-        let bundle = open(&mut bench, &task).await?;
-        let next = bundle
-            .first()
-            .is_some_and(|row| row["pending_id"] != json!(first));
-        Ok(next.then_some(bundle))
-    })
-    .await?;
+    let bundle = next_asked(&mut bench, &task, &bundle).await?;
     respond(
         &mut bench,
         &answer(&bundle, &[words("naïve „quotes“ \n lines")]),
@@ -235,15 +244,7 @@ async fn a_form_is_filled_in_declined_or_taken_back(mut bench: Bench) -> Result<
     let wrong = answer(&bundle, &[words("three"), option("true")]);
     assert_eq!(refused(&mut bench, &wrong).await?.0, "VALIDATION_ERROR");
     respond(&mut bench, &answer(&bundle, &[words("3"), option("false")])).await?;
-    let first = text(&bundle[0]["pending_id"])?;
-    let bundle = testkit::waiting::until("the next form", async || {
-        let bundle = open(&mut bench, &task).await?;
-        let next = bundle
-            .first()
-            .is_some_and(|row| row["pending_id"] != json!(first));
-        Ok(next.then_some(bundle))
-    })
-    .await?;
+    let bundle = next_asked(&mut bench, &task, &bundle).await?;
     respond(&mut bench, &rejection(&bundle)).await?;
     bench.settled(&task).await?;
     let session = bench.session(&task).await?;
@@ -268,6 +269,43 @@ async fn a_form_is_filled_in_declined_or_taken_back(mut bench: Bench) -> Result<
         // The turn's end was faster than the agent: the form is detached, and its answer goes as a message.
         assert_eq!(row["status"], "pending", "{row}");
     }
+    bench.server.stop().await
+}
+
+async fn what_is_optional_may_be_left_empty_all_of_it_too(mut bench: Bench) -> Result<()> {
+    let fields = json!({ "name": { "type": "string" }, "keep": { "type": "boolean" } });
+    let optional = json!({ "type": "object", "properties": fields });
+    let required = json!({ "type": "object", "properties": fields, "required": ["name"] });
+    let prompt = format!("/elicit {required}\n/elicit {optional}");
+    let task = bench.start_task("Form", &prompt).await?;
+    let bundle = asked(&mut bench, &task).await?;
+    for lacks in [answer(&bundle, &[]), answer(&bundle, &[words(" ")])] {
+        let (code, message) = refused(&mut bench, &lacks).await?;
+        assert_eq!(code, "VALIDATION_ERROR");
+        assert!(
+            message.contains("every question needs an answer"),
+            "{message}"
+        );
+    }
+    let mut silent = rejection(&bundle);
+    silent["rejected"] = json!(false);
+    let (code, message) = refused(&mut bench, &silent).await?;
+    assert_eq!(code, "VALIDATION_ERROR");
+    assert!(message.contains("answers or with rejected"), "{message}");
+    respond(&mut bench, &answer(&bundle, &[words("One")])).await?;
+
+    let bundle = next_asked(&mut bench, &task, &bundle).await?;
+    respond(&mut bench, &answer(&bundle, &[])).await?;
+    bench.settled(&task).await?;
+    let session = bench.session(&task).await?;
+    let told = "elicited: {\"action\":\"accept\",\"content\":{\"name\":\"One\"}}\
+                elicited: {\"action\":\"accept\",\"content\":{}}";
+    says(&mut bench, &session, told).await?;
+    let row = row(&mut bench, &bundle[1]).await?;
+    assert_eq!(
+        (&row["status"], &row["delivered"]),
+        (&json!("answered"), &json!(true))
+    );
     bench.server.stop().await
 }
 

@@ -10,10 +10,12 @@ use serde_json::Value;
 use wire::request::{ClarificationAnswer, ClarificationRespond};
 
 pub(super) async fn respond(call: &Call, payload: Value) -> Result<Reply, Refusal> {
+    // No answers is an answer too, where every question is optional; to say nothing is none.
+    let answered = payload.get("answers").is_some();
     let wanted: ClarificationRespond = parse(payload)?;
     let decision = match (wanted.answers, wanted.rejected) {
         (answers, true) if answers.is_empty() => Decision::Rejected,
-        (answers, false) if !answers.is_empty() => Decision::Answers(read(answers)?),
+        (answers, false) if answered => Decision::Answers(read(answers)?),
         _ => {
             return Err(Refusal::invalid(
                 "A question is answered with answers or with rejected.",
