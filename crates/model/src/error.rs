@@ -6,6 +6,7 @@
 use crate::bounds;
 use crate::clock::Timestamp;
 use crate::ids::{SessionId, TaskRepositoryId};
+use crate::session::SessionState;
 use crate::text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -81,6 +82,17 @@ words! {
         PickBaseBranch = "pick_base_branch",
         /// Move the task to its last step.
         MarkReviewDone = "mark_review_done",
+    }
+}
+
+impl RecoveryAction {
+    /// Whether it starts something again, which in a session that is over nothing does.
+    #[must_use]
+    pub const fn starts_again(self) -> bool {
+        match self {
+            Self::RetryDefault | Self::PickBaseBranch => true,
+            Self::MarkReviewDone => false,
+        }
     }
 }
 
@@ -165,6 +177,16 @@ impl ActiveError {
         }
     }
 
+    /// The error as a session in this state has it: what would only be refused is not offered.
+    #[must_use]
+    pub fn in_session(mut self, state: SessionState) -> Self {
+        if state.is_terminal() {
+            self.recovery_actions
+                .retain(|action| !action.starts_again());
+        }
+        self
+    }
+
     /// What decides which of several errors is the newest: time, then stamp, session and repository, so that equal
     /// times still give one answer on every engine.
     #[must_use]
@@ -234,6 +256,28 @@ mod tests {
             known_actions(words),
             [RetryDefault, MarkReviewDone, PickBaseBranch]
         );
+    }
+
+    /// ERR-03.
+    #[test]
+    fn an_error_offers_to_start_nothing_in_a_session_that_is_over() {
+        let all = ActiveError {
+            recovery_actions: RecoveryAction::ALL.to_vec(),
+            ..ActiveError::record(
+                "s1",
+                Timestamp::from_micros(1),
+                "boom",
+                ErrorCategory::AgentExited,
+            )
+        };
+        for state in SessionState::ALL {
+            let offered = all.clone().in_session(*state).recovery_actions;
+            if state.is_terminal() {
+                assert_eq!(offered, [RecoveryAction::MarkReviewDone], "{state:?}");
+            } else {
+                assert_eq!(offered, RecoveryAction::ALL, "{state:?}");
+            }
+        }
     }
 
     #[test]

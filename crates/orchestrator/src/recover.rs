@@ -14,6 +14,8 @@ use store::tasks::LaunchIntent;
 use store::tx::WriteTx;
 use store::{repositories, sessions, tasks, workspaces};
 
+const CLOSED: &str = "the session is closed; start a new one";
+
 impl Orchestrator {
     /// Dismisses a session's error by its stamp. A stamp that is not current succeeds without effect; a launch
     /// error cannot be dismissed, because the task would then look as if nothing had been asked of it.
@@ -68,6 +70,12 @@ impl Orchestrator {
             .find(|error| error.stamp == stamp)
             .cloned();
         let error = error.ok_or_else(|| CommandError::conflict("this error is over already"))?;
+        let over = authority.sessions.iter().any(|session| {
+            Some(&session.id) == error.session_id.as_ref() && session.state.is_terminal()
+        });
+        if over && action.starts_again() {
+            return Err(CommandError::conflict(CLOSED));
+        }
         if !error.recovery_actions.contains(&action) {
             return Err(CommandError::conflict(
                 "this action does not help against this error",
@@ -212,9 +220,7 @@ impl Orchestrator {
         let session: Session = sessions::get(&mut tx, session_id).await?;
         self.refuse_while_closing(session_id)?;
         if session.state.is_terminal() {
-            return Err(CommandError::conflict(
-                "the session is closed; start a new one",
-            ));
+            return Err(CommandError::conflict(CLOSED));
         }
         let now = tx.now();
         sessions::clear_error(&mut tx, session_id, None, "recovery", now).await?;

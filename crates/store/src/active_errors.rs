@@ -7,6 +7,7 @@ use crate::row::Row;
 use model::bounds;
 use model::error::{ActiveError, known_actions};
 use model::ids::SessionId;
+use model::session::SessionState;
 use model::text::cut;
 
 /// The columns of one kind of error.
@@ -39,7 +40,8 @@ pub(crate) const SESSION: Columns = Columns {
     task_repository_id: "error_task_repository_id",
 };
 
-/// The error of a row; none when stamp, time or preview are missing or cannot be read.
+/// The error of a row; none when stamp, time or preview are missing or cannot be read. A session's row has its `state`
+/// too, which decides what is offered.
 pub(crate) fn read(
     row: &Row,
     columns: &Columns,
@@ -49,7 +51,7 @@ pub(crate) fn read(
     let actions: Vec<String> = text(columns.actions)
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();
-    Some(ActiveError {
+    let error = ActiveError {
         session_id: session_id.cloned(),
         task_repository_id: row.maybe_id(columns.task_repository_id).ok().flatten(),
         stamp: cut(&text(columns.stamp)?, bounds::ERROR_STAMP_BYTES).to_owned(),
@@ -58,5 +60,10 @@ pub(crate) fn read(
         category: text(columns.category)
             .map(|category| cut(&category, bounds::ERROR_CATEGORY_BYTES).to_owned()),
         recovery_actions: known_actions(actions.iter().map(String::as_str)),
+    };
+    let state = session_id.and_then(|_| row.word("state", SessionState::parse).ok());
+    Some(match state {
+        Some(state) => error.in_session(state),
+        None => error,
     })
 }

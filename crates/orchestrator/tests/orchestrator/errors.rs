@@ -280,7 +280,11 @@ async fn an_error_of_a_closed_session_still_counts_and_can_be_dismissed(
     let error = world.fail(&session, "boom").await?;
     let closed = world.orchestrator.close_session(&session).await?;
     assert_eq!(closed.state, SessionState::Completed);
-    assert_eq!(world.shown(&task).await?, Some(error.stamp.clone()));
+    let offered = closed.error.map(|error| error.recovery_actions);
+    assert_eq!(offered, Some(Vec::new()), "what would be refused");
+    let shown = world.projected(&task).await?.payload.active_error;
+    let shown = shown.map(|error| (error.stamp, error.recovery_actions));
+    assert_eq!(shown, Some((error.stamp.clone(), Vec::new())));
     let retry = RecoveryAction::RetryDefault;
     let refused = world
         .orchestrator
