@@ -12,6 +12,7 @@ use crate::http::{self, State};
 use crate::listener::{CountingListener, Progress};
 use crate::mcp::Mcp;
 use crate::readiness::{Gate, Readiness};
+use crate::uploads::{UploadLimits, Uploads};
 use axum::serve::Listener;
 use flow::outbox::limits::Limits;
 use model::bounds;
@@ -35,6 +36,8 @@ pub struct GatewayConfig {
     pub limits: Limits,
     /// How many clients may be connected.
     pub clients: usize,
+    /// How many files one person may upload at once, and how long that may take.
+    pub uploads: UploadLimits,
 }
 
 impl GatewayConfig {
@@ -46,6 +49,7 @@ impl GatewayConfig {
             allowed_hosts: Vec::new(),
             limits: Limits::default(),
             clients: bounds::CLIENTS,
+            uploads: UploadLimits::default(),
         }
     }
 }
@@ -79,6 +83,7 @@ impl Gateway {
             codes,
             limits: config.limits,
             clients: config.clients,
+            uploads: Arc::new(Uploads::new(config.uploads)),
             mcp: Mcp::default(),
             api: OnceLock::new(),
             connections: TaskTracker::new(),

@@ -18,6 +18,7 @@ use crate::door::{self, Door};
 use crate::mcp::{self, Mcp};
 use crate::readiness::Readiness;
 use crate::refusal::Refusal;
+use crate::uploads::Uploads;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -38,6 +39,7 @@ pub(crate) struct State {
     pub(crate) codes: Arc<Codes>,
     pub(crate) limits: Limits,
     pub(crate) clients: usize,
+    pub(crate) uploads: Arc<Uploads>,
     /// What agents reach.
     pub(crate) mcp: Mcp,
     /// Set when the API opens; the routes are there before.

@@ -28,3 +28,4 @@ pub mod readiness;
 mod refusal;
 mod requests;
 mod secret;
+pub mod uploads;

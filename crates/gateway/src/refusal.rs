@@ -57,6 +57,11 @@ impl Refusal {
         Self::new(ErrorCode::Busy, Retry::SameId, message)
     }
 
+    /// A bound is reached that only somebody's doing changes.
+    pub(crate) fn later(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Busy, Retry::Later, message)
+    }
+
     pub(crate) fn unknown_action() -> Self {
         Self::new(
             ErrorCode::UnknownAction,
@@ -112,7 +117,7 @@ impl From<CommandError> for Refusal {
                     refusal
                 }
             }
-            CommandError::Busy(words) => Self::new(ErrorCode::Busy, Retry::Later, sentence(&words)),
+            CommandError::Busy(words) => Self::later(sentence(&words)),
             CommandError::Git(words) => {
                 Self::new(ErrorCode::Conflict, Retry::Later, sentence(&words))
             }

@@ -60,8 +60,15 @@ pub const UNCLAIMED: usize = 200;
 pub const UNCLAIMED_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Files being uploaded at once; each is looked through whole, in memory, at its end. Overflow: `BUSY`.
 pub const UPLOADS: usize = 4;
-/// An upload without progress. Overflow: it is given up, and its place is free.
+/// Files that one person uploads at once: a page sends two, and one place stays for somebody else whatever a person's
+/// pages and programs do. Overflow: `BUSY`.
+pub const UPLOADS_OF_USER: usize = UPLOADS - 1;
+/// An upload without progress; also how long what is sent of a refused one is still read, so that the reason arrives.
+/// Overflow: it is given up, and its place is free.
 pub const UPLOAD_STALL: Duration = Duration::from_secs(15);
+/// An upload from its beginning to its last byte: the largest file over a line of 300 kbit/s. Without it a client that
+/// sends a byte now and then would keep its place for ever. Overflow: as for [`UPLOAD_STALL`].
+pub const UPLOAD_TIME: Duration = Duration::from_secs(5 * 60);
 /// An image that is put into a prompt itself: larger ones are refused by the models behind most agents. Overflow: a
 /// file in the worktree.
 pub const INLINE_IMAGE_BYTES: u64 = 4 * 1024 * 1024;

@@ -76,9 +76,33 @@ const stateOf = (id: string) => store.getState().uploads.byId[id]?.state;
 test("no more files than a message takes; the rest is counted", () => {
   const many = Array.from({ length: 12 }, (_, index) => file(`f${index}`));
   expect(uploads.add("t1", "s1", many)).toBe(2);
-  expect(uplink.sent).toHaveLength(10);
+  expect(store.getState().uploads.fields.s1).toHaveLength(10);
   expect(uploads.add("t1", "s1", [file("more")])).toBe(1);
   expect(uploads.add("t1", "s2", [file("elsewhere")])).toBe(0);
+});
+
+test("two files go at once; the next when one is there or has failed, but none that was taken back", async () => {
+  uploads.add("t1", "s1", [file("a"), file("b"), file("c"), file("d"), file("e")]);
+  expect(uplink.sent).toEqual(["a", "b"]);
+  uploads.remove("s1", "u3");
+  uplink.arrive("a");
+  await settled();
+  expect(uplink.sent).toEqual(["a", "b", "d"]);
+  uplink.fail("b");
+  await settled();
+  expect(uplink.sent).toEqual(["a", "b", "d", "e"]);
+  uplink.arrive("d");
+  uplink.arrive("e");
+  await settled();
+  expect(["u1", "u2", "u3", "u4", "u5"].map(stateOf)).toEqual([
+    "ready",
+    "failed",
+    undefined,
+    "ready",
+    "ready",
+  ]);
+  uploads.add("t1", "s1", [file("f"), file("g")]);
+  expect(uplink.sent.slice(4)).toEqual(["f", "g"]);
 });
 
 test("a message waits for its files and then names them, in their order", async () => {
@@ -222,6 +246,7 @@ test("files of a field outlive a reload, each with its own session", async () =>
   uploads.add("t1", "s1", [file("a"), file("lost")]);
   uploads.add("t2", "s2", [file("b")]);
   uplink.arrive("a");
+  await settled();
   uplink.arrive("b");
   await settled();
   loadPage();

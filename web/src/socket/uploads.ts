@@ -18,6 +18,9 @@ import type { Attachment } from "~/wire/generated/Attachment";
 import { keepFiles, readFiles } from "./kept-files";
 import { discardAttachment, fetchAttachment, UploadFailed, uploadFile } from "./upload-file";
 
+/** Files on their way at once: the server takes one more of a person, for another page of theirs. */
+const AT_ONCE = 2;
+
 /** By then the browser has begun to write it. */
 const DOWNLOAD_BEGINS_MS = 60_000;
 
@@ -33,6 +36,9 @@ type SendFile = typeof uploadFile;
 
 export class Uploads {
   private readonly running = new Map<string, Running>();
+  private sending = 0;
+  /** Those whose turn it is when one of the others is there. */
+  private readonly waiting: (() => void)[] = [];
 
   /** `send` puts one file on the server. */
   constructor(
@@ -151,7 +157,7 @@ export class Uploads {
     const abort = new AbortController();
     this.change(id, { state: "uploading", sent: 0, problem: undefined });
     const onSent = (sent: number) => this.change(id, { sent });
-    const done = this.send(taskId, file, onSent, abort.signal).then(
+    const done = this.inTurn(() => this.send(taskId, file, onSent, abort.signal), abort.signal).then(
       (attachment) => {
         this.change(id, { state: "ready", sent: attachment.size, attachment });
         this.keep(sessionId);
@@ -164,6 +170,19 @@ export class Uploads {
       },
     );
     this.running.set(id, { taskId, file, abort, done });
+  }
+
+  private async inTurn<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.sending < AT_ONCE) this.sending += 1;
+    else await new Promise<void>((turn) => this.waiting.push(turn));
+    try {
+      signal.throwIfAborted();
+      return await send();
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.sending -= 1;
+    }
   }
 
   private change(id: string, part: Partial<Upload>): void {

@@ -1,16 +1,18 @@
 //! `/api/v1/attachments`: files go up here before the message that names them, and come down inert.
 //!
-//! A file is streamed to disk as it comes, counted and bounded; nothing of it is kept in memory until its end. What
-//! comes down was written by people and by the agents they work with, so a browser must neither run nor guess it: it
-//! is a download of a type that runs nothing, in a sandbox.
+//! A file is streamed to disk as it comes, counted and bounded in bytes and in time ([`Uploads`]); nothing of it is kept
+//! in memory until its end, and nothing on disk when it does not come whole. What comes down was written by people and
+//! by the agents they work with, so a browser must neither run nor guess it: it is a download of a type that runs
+//! nothing, in a sandbox.
 
-use super::refused;
 use super::sign_in::Signed;
+use super::{State, refused};
 use crate::api::Api;
 use crate::refusal::Refusal;
+use crate::uploads::Uploads;
 use axum::Json;
 use axum::body::{Body, BodyDataStream, Bytes};
-use axum::extract::{Extension, Path, Query};
+use axum::extract::{self, Extension, Path, Query};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
@@ -22,7 +24,7 @@ use serde::Deserialize;
 use std::sync::Arc;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use wire::http::Uploaded;
 use wire::response::Done;
 
@@ -40,8 +42,27 @@ pub(super) struct UploadOf {
     name: String,
 }
 
+/// Why a file was not taken.
+enum Untaken {
+    /// As a request on the socket is refused.
+    Refused(Refusal),
+    /// This person uploads as many as one may.
+    TooMany,
+    /// Nothing of it came any more.
+    Stalled,
+    /// It kept coming, for too long.
+    Late,
+}
+
+impl<E: Into<Refusal>> From<E> for Untaken {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
 /// `POST /api/v1/attachments?task_id=…&name=…`, the bytes as the body, their type as `Content-Type`.
 pub(super) async fn upload(
+    extract::State(state): extract::State<Arc<State>>,
     Extension(api): Extension<Arc<Api>>,
     Extension(signed): Extension<Signed>,
     Query(of): Query<UploadOf>,
@@ -49,24 +70,30 @@ pub(super) async fn upload(
     body: Body,
 ) -> Response {
     let mut body = body.into_data_stream();
-    let received = receive(&api, &signed, &of, &headers, &mut body).await;
-    if received.is_err() {
-        drain(&mut body).await;
-    }
-    match received {
+    let uploads = &state.uploads;
+    match receive(&api, uploads, &signed, &of, &headers, &mut body).await {
         Ok(attachment) => (StatusCode::CREATED, Json(Uploaded { attachment })).into_response(),
-        Err(refusal) => refused(&refusal),
+        Err(untaken) => {
+            if matches!(untaken, Untaken::Refused(_) | Untaken::TooMany) {
+                // Over before its end, or not, the answer is the same.
+                let _ = timeout(uploads.limits.stall, drain(&mut body)).await;
+            }
+            untaken.answer()
+        }
     }
 }
 
 async fn receive(
     api: &Api,
+    uploads: &Arc<Uploads>,
     signed: &Signed,
     of: &UploadOf,
     headers: &HeaderMap,
     body: &mut BodyDataStream,
-) -> Result<Attachment, Refusal> {
+) -> Result<Attachment, Untaken> {
     require(api, signed, Some(&of.task_id), true, "task").await?;
+    let _place = uploads.place(&signed.user_id).ok_or(Untaken::TooMany)?;
+    let end = Instant::now() + uploads.limits.time;
     let text = |name| {
         headers
             .get(name)
@@ -74,7 +101,7 @@ async fn receive(
     };
     let announced = text(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
     if announced.is_some_and(|length| bounds::ATTACHMENT_BYTES < length) {
-        return Err(too_large());
+        return Err(too_large().into());
     }
     let declared = text(header::CONTENT_TYPE).unwrap_or("");
     let mut upload = api
@@ -82,23 +109,49 @@ async fn receive(
         .begin_upload(&of.task_id, &of.name, declared)
         .await?;
     loop {
-        match timeout(bounds::UPLOAD_STALL, body.next()).await {
+        let stalled = Instant::now() + uploads.limits.stall;
+        match timeout_at(stalled.min(end), body.next()).await {
+            // A body that is always there would otherwise never be looked at as late.
+            Ok(Some(Ok(_))) | Err(_) if end <= Instant::now() => return Err(Untaken::Late),
             Ok(Some(Ok(chunk))) => upload.write(&chunk).await?,
-            Ok(Some(Err(_))) => return Err(Refusal::bad_request("The file did not come whole.")),
+            Ok(Some(Err(_))) => {
+                return Err(Refusal::bad_request("The file did not come whole.").into());
+            }
             Ok(None) => return Ok(upload.finish().await?),
-            Err(_) => return Err(Refusal::busy("The file stopped coming. Try again.")),
+            Err(_) => return Err(Untaken::Stalled),
         }
     }
 }
 
-/// Reads on for a while: a peer that is still sending when the connection closes does not see why it was refused.
+/// Reads on: a peer that is still sending when the connection closes does not see why it was refused.
 async fn drain(body: &mut BodyDataStream) {
     let mut left = bounds::ATTACHMENT_BYTES;
-    while let Ok(Some(Ok(chunk))) = timeout(bounds::UPLOAD_STALL, body.next()).await {
+    while let Some(Ok(chunk)) = body.next().await {
         match left.checked_sub(chunk.len() as u64) {
             Some(less) => left = less,
             None => return,
         }
+    }
+}
+
+impl Untaken {
+    fn answer(self) -> Response {
+        let (status, words) = match self {
+            Self::Refused(refusal) => return refused(&refusal),
+            Self::TooMany => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "You are uploading other files. Try again when one of them is there.",
+            ),
+            Self::Stalled => (
+                StatusCode::REQUEST_TIMEOUT,
+                "The file stopped coming. Try again.",
+            ),
+            Self::Late => (
+                StatusCode::REQUEST_TIMEOUT,
+                "The file took too long to come. Try again over a faster line, or send a smaller one.",
+            ),
+        };
+        (status, Json(Refusal::later(words).payload())).into_response()
     }
 }
 

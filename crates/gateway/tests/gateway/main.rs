@@ -33,4 +33,6 @@ mod start_up;
 #[cfg(test)]
 mod subscriptions;
 #[cfg(test)]
+mod uploads;
+#[cfg(test)]
 mod world;

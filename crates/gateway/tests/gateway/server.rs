@@ -8,6 +8,7 @@ use gateway::codes::Codes;
 use gateway::gateway::{Gateway, GatewayConfig};
 use gateway::hub::Hub;
 use gateway::readiness::{Gate, Readiness};
+use gateway::uploads::UploadLimits;
 use model::event::EventHub;
 use model::ids::{UserId, WorkspaceId};
 use model::workspace::{Role, User, Workspace};
@@ -64,25 +65,37 @@ impl Server {
         Ok(server)
     }
 
+    /// As [`Server::on`], with other bounds of what people upload.
+    pub(crate) async fn with_uploads(engine: Engine, uploads: UploadLimits) -> Result<Self> {
+        let bounds = (Limits::default(), uploads);
+        let server = Self::bind_with(engine, bounds).await?;
+        server.open();
+        Ok(server)
+    }
+
     /// A gateway that is still starting.
     pub(crate) async fn bind(limits: Limits) -> Result<Self> {
         Self::bind_on(Engine::Sqlite, limits).await
     }
 
     async fn bind_on(engine: Engine, limits: Limits) -> Result<Self> {
+        Self::bind_with(engine, (limits, UploadLimits::default())).await
+    }
+
+    async fn bind_with(engine: Engine, bounds: (Limits, UploadLimits)) -> Result<Self> {
         // Its clock strictly rises from a fixed start: whoever reads a time of a test reads the same one every run.
         let db = ThrowawayStore::on(engine).await?;
         let store = db.store.clone();
         let user = add_user(&store, "owner").await?;
         let workspace = add_workspace(&store, "mine", &user).await?;
-        Self::listen(db, store, (user, workspace), limits).await
+        Self::listen(db, store, (user, workspace), bounds).await
     }
 
     async fn listen(
         db: ThrowawayStore,
         store: Store,
         (user, workspace): (UserId, WorkspaceId),
-        limits: Limits,
+        (limits, uploads): (Limits, UploadLimits),
     ) -> Result<Self> {
         let dir = tempfile::tempdir()?;
         let clock = db.clock.handle();
@@ -90,6 +103,7 @@ impl Server {
         let config = GatewayConfig {
             limits,
             clients: CLIENTS,
+            uploads,
             ..GatewayConfig::new("127.0.0.1:0".parse()?)
         };
         let gateway =
@@ -111,7 +125,8 @@ impl Server {
         self.gateway.shutdown().await;
         let store = self.db.open_again().await?;
         let owner = (self.user, self.workspace);
-        let server = Self::listen(self.db, store, owner, Limits::default()).await?;
+        let bounds = (Limits::default(), UploadLimits::default());
+        let server = Self::listen(self.db, store, owner, bounds).await?;
         let hub: Arc<dyn EventHub> = server.hub.clone();
         let converged = Projector::new(server.store.clone(), hub).converge().await?;
         ensure!(converged.failed == 0, "every summary converges");
@@ -310,7 +325,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn read(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let text = String::from_utf8_lossy(bytes);
         let (head, body) = text.split_once("\r\n\r\n").context("a head and a body")?;
         let mut lines = head.lines();
