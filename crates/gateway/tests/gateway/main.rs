@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod assets;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod boot;
 #[cfg(test)]
 mod commands;
