@@ -4,6 +4,7 @@ import { conversation, say } from "./support/chat.ts";
 import { test } from "./support/fixtures.ts";
 import { SentFrames } from "./support/frames.ts";
 import { openRowMenu, openSwitcher, openTask, row } from "./support/switcher.ts";
+import { Wire } from "./support/wire.ts";
 
 const THREE = JSON.stringify({
   questions: [
@@ -213,6 +214,58 @@ test("a form of which nothing is required may be sent empty", async ({ app, api 
   await expect(card).toContainText("Answered");
   await expect(card.getByText("No answer")).toHaveCount(2);
   await expect(conversation(app)).toContainText('elicited: {"action":"accept","content":{}}');
+});
+
+const LIMITED = {
+  type: "object",
+  required: ["count", "tag", "slow"],
+  properties: {
+    count: { type: "integer", title: "Count", minimum: 1, maximum: 9 },
+    name: { type: "string", title: "Name", minLength: 2, maxLength: 8 },
+    slow: { type: "string", title: "Slow", pattern: "^(a+)+$" },
+    tag: { type: "string", title: "Tag", pattern: "^v\\d+$" },
+  },
+};
+
+test("what a form limits is told, and said at its field before it is sent", async ({ app, api }) => {
+  await api.addTask("Form", `/elicit ${JSON.stringify(LIMITED)}`);
+  const wire = await Wire.on(app);
+  await openTask(app, "Form");
+  const card = app.getByRole("region", { name: /^Question: .*Count$/s });
+  const field = (name: string) => card.getByRole("group", { name });
+  const write = (name: string, text: string) => field(name).getByRole("textbox").fill(text);
+  const sent = () => wire.reached.filter(({ action }) => action === "clarification.respond");
+  const send = card.getByRole("button", { name: "Send answers" });
+  await expect(field("Count")).toContainText("A whole number, from 1 to 9");
+  await expect(field("Name")).toContainText("From 2 to 8 characters · May be left open");
+  await expect(field("Tag")).toContainText("Pattern: ^v\\d+$");
+
+  await write("Count", "12");
+  await write("Name", "x");
+  await write("Slow", "aaa");
+  await write("Tag", "12");
+  await send.click();
+  await expect(field("Count").getByRole("alert")).toHaveText("Write a whole number, from 1 to 9.");
+  await expect(field("Name").getByRole("alert")).toHaveText("From 2 to 8 characters; this has 1.");
+  await expect(field("Count").getByRole("textbox")).toBeFocused();
+  await expectAccessible(app, "limits of a form");
+  await write("Count", "9");
+  await write("Name", "");
+  await send.click();
+  await expect(field("Tag").getByRole("alert")).toHaveText("This does not match the pattern ^v\\d+$.");
+  await expect(field("Tag").getByRole("textbox")).toBeFocused();
+  expect(sent()).toEqual([]);
+
+  // A pattern over which a browser would think for ever is the server's to judge.
+  await write("Tag", "v12");
+  await write("Slow", `${"a".repeat(60)}!`);
+  await send.click();
+  await expect(card).toContainText("a text that matches the pattern ^(a+)+$");
+  expect(sent()).toHaveLength(1);
+  await write("Slow", "aaa");
+  await send.click();
+  await expect(card).toContainText("Answered");
+  await expect(conversation(app)).toContainText('"content":{"count":9,"slow":"aaa","tag":"v12"}');
 });
 
 test("questions have no serious accessibility finding", async ({ app, api }) => {

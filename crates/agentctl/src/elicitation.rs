@@ -7,6 +7,7 @@
 use agent_client_protocol_schema::v1::{
     CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationContentValue,
 };
+use model::clarification::limits::Limits;
 use model::clarification::{
     Answer, Clarification, Question, QuestionOption, TextFormat, check_bundle,
 };
@@ -53,7 +54,7 @@ const YES_NO: [(&str, &str); 2] = [("true", "Yes"), ("false", "No")];
 
 impl Form {
     /// Reads the parameters of `elicitation/create`; nothing when a person cannot be asked that here: another mode than
-    /// a form, fields of other types, text by a pattern, or more than a bundle may hold.
+    /// a form, fields of other types, limits that cannot be met or checked, or more than a bundle may hold.
     #[must_use]
     pub fn read(params: &Value) -> Option<Self> {
         if params.get("mode").and_then(Value::as_str) != Some("form") {
@@ -84,6 +85,7 @@ impl Form {
                     Kind::Integer => Some(TextFormat::Integer),
                     _ => None,
                 },
+                limits: kind.limits(property),
                 optional: !required.contains(&name.as_str()),
             });
             let name = name.clone();
@@ -121,13 +123,7 @@ fn words(name: &str, property: &Value, message: &str) -> String {
     } else {
         text("title")
     };
-    let range = range(property);
-    let parts = [
-        message.trim(),
-        title.trim(),
-        text("description").trim(),
-        &range,
-    ];
+    let parts = [message.trim(), title.trim(), text("description").trim()];
     let mut said: Vec<&str> = Vec::new();
     for part in parts {
         if !part.is_empty() && !said.contains(&part) {
@@ -137,21 +133,10 @@ fn words(name: &str, property: &Value, message: &str) -> String {
     said.join("\n\n")
 }
 
-fn range(property: &Value) -> String {
-    let bound = |key: &str| property.get(key).filter(|bound| bound.is_number());
-    match (bound("minimum"), bound("maximum")) {
-        (Some(low), Some(high)) => format!("From {low} to {high}."),
-        (Some(low), None) => format!("At least {low}."),
-        (None, Some(high)) => format!("At most {high}."),
-        (None, None) => String::new(),
-    }
-}
-
 impl Kind {
     fn of(property: &Value) -> Option<Self> {
         Some(match property.get("type").and_then(Value::as_str)? {
             "string" if has(property, "enum") || has(property, "oneOf") => Self::One,
-            "string" if property.get("pattern").is_some_and(Value::is_string) => return None,
             "string" => Self::Text,
             "number" => Self::Number,
             "integer" => Self::Integer,
@@ -174,6 +159,37 @@ impl Kind {
                 .map(|items| listed(items, "anyOf"))
                 .unwrap_or_default(),
             Self::Text | Self::Number | Self::Integer => Vec::new(),
+        }
+    }
+
+    /// What the schema of a field limits; what it says about fields of other types means nothing.
+    fn limits(self, property: &Value) -> Limits {
+        let number = |key: &str| property.get(key).and_then(Value::as_number).cloned();
+        let count = |key: &str| {
+            let count = property.get(key).and_then(Value::as_u64);
+            count.map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        match self {
+            Self::Number | Self::Integer => Limits {
+                minimum: number("minimum"),
+                maximum: number("maximum"),
+                ..Limits::default()
+            },
+            Self::Text => Limits {
+                min_length: count("minLength"),
+                max_length: count("maxLength"),
+                pattern: property
+                    .get("pattern")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+                ..Limits::default()
+            },
+            Self::Many => Limits {
+                min_items: count("minItems"),
+                max_items: count("maxItems"),
+                ..Limits::default()
+            },
+            Self::Boolean | Self::One => Limits::default(),
         }
     }
 
@@ -296,7 +312,7 @@ mod tests {
             [
                 "About the release\n\nName\n\nOf the release",
                 "b_channel",
-                "c_count\n\nFrom 1 to 9.",
+                "c_count",
                 "d_sign"
             ]
         );
@@ -334,12 +350,49 @@ mod tests {
     }
 
     #[test]
+    fn what_a_field_limits_its_question_limits() {
+        let all = json!({
+            "minimum": 1, "maximum": 9.5, "minLength": 2, "maxLength": 5_000_000_000_u64, "pattern": "^x",
+            "minItems": 1, "maxItems": 2,
+        });
+        let field = |kind: Value| {
+            let mut field = all.clone();
+            field
+                .as_object_mut()
+                .expect("an object")
+                .extend(kind.as_object().expect("an object").clone());
+            field
+        };
+        let form = form(
+            json!({
+                "a": field(json!({ "type": "number" })),
+                "b": field(json!({ "type": "string" })),
+                "c": field(json!({ "type": "array", "items": { "type": "string", "enum": ["x", "y"] } })),
+                "d": field(json!({ "type": "boolean" })),
+            }),
+            json!([]),
+        )
+        .expect("it fits");
+        let limits: Vec<_> = form.questions.iter().map(|q| json!(q.limits)).collect();
+        assert_eq!(
+            limits,
+            [
+                json!({ "minimum": 1, "maximum": 9.5 }),
+                json!({ "min_length": 2, "max_length": u32::MAX, "pattern": "^x" }),
+                json!({ "min_items": 1, "max_items": 2 }),
+                json!({}),
+            ]
+        );
+    }
+
+    #[test]
     fn what_a_person_cannot_be_asked_is_no_form() {
         let text = json!({ "type": "string" });
         for properties in [
             json!({}),
             json!({ "a": { "type": "object" } }),
-            json!({ "a": { "type": "string", "pattern": "^x" } }),
+            json!({ "a": { "type": "string", "pattern": "(?=x)" } }),
+            json!({ "a": { "type": "integer", "minimum": 2, "maximum": 1 } }),
             json!({ "a": { "type": "string", "enum": ["only"] } }),
             json!({ "a": { "type": "array", "items": { "type": "number" } } }),
             json!({ "a": text, "b": text, "c": text, "d": text, "e": text }),

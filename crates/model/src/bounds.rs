@@ -143,6 +143,10 @@ pub const OPTION_LABEL_CHARS: usize = 200;
 pub const OPTION_DESCRIPTION_CHARS: usize = 500;
 /// Characters of an answer in a person's own words. Overflow: refused; longer things are sent as a message.
 pub const ANSWER_CHARS: usize = 2_000;
+/// Characters of the pattern of an answer: a person is shown it. Overflow: the question is refused.
+pub const PATTERN_CHARS: usize = 500;
+/// A pattern made ready: far more than one that a person reads needs, and soon made. Overflow: the question is refused.
+pub const PATTERN_PROGRAM_BYTES: usize = 256 * 1024;
 /// Bundles of questions that one agent waits for. Overflow: the next one is refused.
 pub const OPEN_QUESTIONS: usize = 16;
 /// How long an agent's call waits for an answer; people go to lunch. Overflow: the bundle is detached.

@@ -7,7 +7,10 @@
 //!
 //! Plain data: what an agent may ask, what a person may answer, and how answers read in a prompt.
 
+pub mod limits;
+
 use crate::bounds;
+use limits::Limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -30,6 +33,10 @@ pub struct Question {
     /// What the words must be; absent: anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<TextFormat>,
+    /// What an answer must keep to.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<Limits>", optional))]
+    pub limits: Limits,
     /// It may be left unanswered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "ts", ts(as = "Option<bool>", optional))]
@@ -130,6 +137,9 @@ fn check_question(place: &str, question: &Question) -> Result<(), Misfit> {
         &question.text,
         bounds::QUESTION_CHARS,
     )?;
+    question
+        .limits
+        .check(&format!("{place}.limits"), question)?;
     let count = question.options.len();
     if count == 0 && question.free_text && !question.multi_select {
         return Ok(());
@@ -202,6 +212,12 @@ impl Question {
         if !self.multi_select && 1 < selected.len() + usize::from(text.is_some()) {
             return Err(misfit(place, "one option, or words of your own"));
         }
+        if self.multi_select
+            && !selected.is_empty()
+            && let Some(expected) = self.limits.expected_of_choices(selected.len())
+        {
+            return Err(misfit(format!("{place}.selected"), expected));
+        }
         Ok(Answer { selected, text })
     }
 
@@ -242,6 +258,9 @@ impl Question {
                 Some(TextFormat::Integer) => "a whole number",
                 _ => "a number",
             };
+            return Err(misfit(place(), expected));
+        }
+        if let Some(expected) = self.limits.expected_of_text(self, text) {
             return Err(misfit(place(), expected));
         }
         Ok(Some(text.to_owned()))

@@ -17,6 +17,7 @@ fn question(options: &[&str]) -> Question {
         multi_select: false,
         free_text: options.is_empty(),
         format: None,
+        limits: Limits::default(),
         optional: false,
     }
 }

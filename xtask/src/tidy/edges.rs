@@ -92,7 +92,8 @@ const FOR_TESTS: [&str; 2] = ["testkit", "mock-agent"];
 const PURE: [&str; 4] = ["model", "flow", "summary", "wire"];
 
 /// All that pure crates may use from elsewhere.
-const FOR_PURE: [&str; 7] = [
+const FOR_PURE: [&str; 8] = [
+    "regex",
     "serde",
     "serde_json",
     "sha2",

@@ -16,6 +16,7 @@ testkit::on_every_engine!(crate::support::Bench =>
     an_agent_without_http_asks_through_the_bridge,
     a_form_is_filled_in_declined_or_taken_back,
     what_is_optional_may_be_left_empty_all_of_it_too,
+    what_a_form_limits_is_asked_with_it_and_checked,
     pen_01_c03_each_of_many_requests_gets_its_own_answer,
     c07_helpers_in_the_background_may_ask_after_the_turn,
 );
@@ -306,6 +307,55 @@ async fn what_is_optional_may_be_left_empty_all_of_it_too(mut bench: Bench) -> R
         (&row["status"], &row["delivered"]),
         (&json!("answered"), &json!(true))
     );
+    bench.server.stop().await
+}
+
+async fn what_a_form_limits_is_asked_with_it_and_checked(mut bench: Bench) -> Result<()> {
+    let schema = json!({ "type": "object", "required": ["count", "tag", "many"], "properties": {
+        "count": { "type": "integer", "minimum": 1, "maximum": 9 },
+        "many": { "type": "array", "minItems": 2, "items": { "type": "string", "enum": ["x", "y", "z"] } },
+        "tag": { "type": "string", "minLength": 3, "pattern": "^v\\d+$" },
+    } });
+    let uncheckable = json!({ "type": "object", "properties": {
+        "tag": { "type": "string", "pattern": "^(?!v)" },
+    } });
+    let prompt = format!("/elicit {uncheckable}\n/elicit {schema}");
+    let task = bench.start_task("Form", &prompt).await?;
+    let bundle = asked(&mut bench, &task).await?;
+    let told: Vec<_> = bundle
+        .iter()
+        .map(|row| &row["clarification"]["question"]["limits"])
+        .collect();
+    let limits = [
+        json!({ "minimum": 1, "maximum": 9 }),
+        json!({ "min_items": 2 }),
+        json!({ "min_length": 3, "pattern": "^v\\d+$" }),
+    ];
+    assert_eq!(told, limits.iter().collect::<Vec<_>>());
+    let many = |ids: &[&str]| json!({ "selected": ids });
+    let fits = [words("9"), many(&["z", "x"]), words("v12")];
+    for (index, wrong, said) in [
+        (0, words("0"), "nswers[0].text: a number, from 1 to 9"),
+        (1, many(&["x"]), "nswers[1].selected: at least 2 options"),
+        (2, words("v1"), "nswers[2].text: at least 3 characters"),
+        (
+            2,
+            words("v1x"),
+            "nswers[2].text: a text that matches the pattern ^v\\d+$",
+        ),
+    ] {
+        let mut answers = fits.clone();
+        answers[index] = wrong;
+        let (code, message) = refused(&mut bench, &answer(&bundle, &answers)).await?;
+        assert_eq!(code, "VALIDATION_ERROR");
+        assert!(message.contains(said), "{message}");
+    }
+    respond(&mut bench, &answer(&bundle, &fits)).await?;
+    bench.settled(&task).await?;
+    let session = bench.session(&task).await?;
+    let told = "elicited: {\"action\":\"decline\"}\
+                elicited: {\"action\":\"accept\",\"content\":{\"count\":9,\"many\":[\"x\",\"z\"],\"tag\":\"v12\"}}";
+    says(&mut bench, &session, told).await?;
     bench.server.stop().await
 }
 

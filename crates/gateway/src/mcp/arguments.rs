@@ -1,6 +1,7 @@
 //! Reads the arguments of `ask_user`, and says exactly where they are not what they should be: a model that reads the
 //! place can call again rightly.
 
+use model::clarification::limits::Limits;
 use model::clarification::{Misfit, Question, QuestionOption};
 use serde_json::{Map, Value};
 
@@ -36,6 +37,7 @@ fn read_question(place: &str, question: &Value) -> Result<Question> {
             .unwrap_or(false),
         free_text: truth(&format!("{place}.free_text"), fields.get("free_text"))?.unwrap_or(true),
         format: None,
+        limits: Limits::default(),
         optional: false,
     })
 }

@@ -10,21 +10,14 @@ import { Kbd } from "~/ui/Kbd";
 import type { Session } from "~/wire/generated/Session";
 import { isOpenRequest } from "./message-metadata";
 import { QuestionFields } from "./QuestionFields";
-import {
-  answersOf,
-  choose,
-  firstOpen,
-  firstWrong,
-  isComplete,
-  NO_ANSWER,
-  type QuestionRow,
-} from "./question-answers";
+import { answersOf, choose, firstOpen, firstWrong, NO_ANSWER, type QuestionRow } from "./question-answers";
 import { type Overtaken, standingOf } from "./question-standing";
 import { RefusalNote } from "./RefusalNote";
 import { SettledQuestions } from "./SettledQuestions";
 import { useAnswerDrafts } from "./use-answer-drafts";
 import { type Decision, isTooLate, useDecision } from "./use-decision";
 import { useOptionKeys } from "./use-option-keys";
+import { usePatternCheck } from "./use-pattern-check";
 
 interface ClarificationCardProps {
   session: Session;
@@ -72,7 +65,6 @@ interface OpenQuestionsProps {
 
 function OpenQuestions({ session, pendingId, rows, whole, detached, decision, now }: OpenQuestionsProps) {
   const { drafts, keep, asked, setAsked } = useAnswerDrafts(pendingId);
-  const complete = whole && isComplete(rows, drafts);
   const first = rows[0];
   const current = firstOpen(rows, drafts);
   const currentRow = current < 0 ? (rows.length === 1 ? first : undefined) : rows[current];
@@ -89,13 +81,21 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
     void decision.decide(what, () => commands.answerQuestions(bundle, ids, answers, rejected));
   };
   const card = useRef<HTMLElement>(null);
-  const send = () => {
-    if (complete) respond("answer", false);
-    else {
-      setAsked(true);
-      const field = card.current?.querySelectorAll("fieldset")[firstWrong(rows, drafts)];
-      field?.querySelector<HTMLElement>("input, textarea")?.focus();
+  const patterns = usePatternCheck();
+  const send = async () => {
+    let wrong = firstWrong(rows, drafts);
+    if (whole && wrong < 0) {
+      const misfits = await patterns.check(rows, drafts);
+      if (misfits === undefined) return;
+      wrong = rows.findIndex(({ message }) => misfits[message.id] !== undefined);
+      if (wrong < 0) {
+        respond("answer", false);
+        return;
+      }
     }
+    setAsked(true);
+    const field = card.current?.querySelectorAll("fieldset")[wrong];
+    field?.querySelector<HTMLElement>("input, textarea")?.focus();
   };
   const active = useOptionKeys(pendingId, {
     choose: (index) => {
@@ -104,7 +104,7 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
       const { message, clarification } = currentRow;
       keep(message.id, choose(clarification.question, drafts[message.id] ?? NO_ANSWER, option.id));
     },
-    confirm: send,
+    confirm: () => void send(),
   });
   if (!first) return null;
   return (
@@ -142,10 +142,11 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
             number={rows.length === 1 ? undefined : index + 1}
             draft={drafts[row.message.id] ?? NO_ANSWER}
             onChange={(draft) => keep(row.message.id, draft)}
-            onEnter={send}
+            onEnter={() => void send()}
             disabled={decision.sent !== undefined}
             keys={active && row === currentRow}
             asked={asked}
+            misfit={patterns.misfits[row.message.id]}
           />
         ))}
       </div>
@@ -156,7 +157,7 @@ function OpenQuestions({ session, pendingId, rows, whole, detached, decision, no
           look="strong"
           busy={decision.sent === "answer"}
           disabled={decision.sent !== undefined || !whole}
-          onClick={send}
+          onClick={() => void send()}
           className="max-sm:flex-1"
         >
           {rows.length === 1 ? "Send answer" : "Send answers"}

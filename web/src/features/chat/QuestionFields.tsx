@@ -4,6 +4,7 @@ import { Kbd } from "~/ui/Kbd";
 import type { QuestionOption } from "~/wire/generated/QuestionOption";
 import { Markdown } from "./Markdown";
 import { choose, type DraftAnswer, problemOf, type QuestionRow, takesText, write } from "./question-answers";
+import { limitHints } from "./question-limits";
 
 interface QuestionFieldsProps {
   row: QuestionRow;
@@ -17,17 +18,22 @@ interface QuestionFieldsProps {
   keys: boolean;
   /** The person wanted to send: what is missing is said. */
   asked: boolean;
+  /** A text that was found not to match the question's pattern. */
+  misfit: string | undefined;
 }
 
 /** One question: its text, its options as wide choices, and a field for words of one's own. */
-export function QuestionFields({ row, number, draft, asked, keys, ...rest }: QuestionFieldsProps) {
+export function QuestionFields({ row, number, draft, asked, misfit, keys, ...rest }: QuestionFieldsProps) {
   const { question } = row.clarification;
   const id = useId();
-  const problem = asked ? problemOf(question, draft) : undefined;
+  const pattern = question.limits?.pattern;
+  const mismatch = misfit !== undefined && misfit === draft.text.trim();
+  const mismatchWords = mismatch ? `This does not match the pattern ${pattern}.` : undefined;
+  const problem = asked ? (problemOf(question, draft) ?? mismatchWords) : undefined;
   return (
     <fieldset
       aria-labelledby={`${id}-text`}
-      aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+      aria-describedby={problem === undefined ? `${id}-hints` : `${id}-hints ${id}-problem`}
       className="min-w-0"
     >
       <div id={`${id}-text`} className="flex gap-2 font-medium">
@@ -36,11 +42,12 @@ export function QuestionFields({ row, number, draft, asked, keys, ...rest }: Que
           <Markdown text={question.text} />
         </div>
       </div>
-      <p className="mt-0.5 text-muted text-xs empty:hidden">
-        {[question.multi_select ? "Choose any number" : "", question.optional ? "May be left open" : ""]
-          .filter(Boolean)
-          .join(" · ")}
-      </p>
+      <p className="mt-0.5 text-muted text-xs empty:hidden">{limitHints(question).join(" · ")}</p>
+      {pattern !== undefined && (
+        <p className="mt-0.5 break-words text-muted text-xs">
+          Pattern: <code className="font-mono">{pattern}</code>
+        </p>
+      )}
       <div className="mt-2 flex flex-col gap-1.5">
         {question.options.map((option, index) => (
           <Choice

@@ -8,7 +8,6 @@ import {
   choose,
   firstOpen,
   firstWrong,
-  isComplete,
   NO_ANSWER,
   problemOf,
   type QuestionRow,
@@ -74,10 +73,9 @@ test("the keys choose in the first question without an answer, and all are sent 
   const rows = [row(0), row(1, { optional: true })];
   expect(firstOpen(rows, {})).toBe(0);
   expect(firstWrong([row(1, { optional: true }), row(0)], {})).toBe(1);
-  expect(isComplete(rows, {})).toBe(false);
   const drafts = { m0: { selected: ["a"], text: "" } };
   expect(firstOpen(rows, drafts)).toBe(1);
-  expect(isComplete(rows, drafts)).toBe(true);
+  expect(firstWrong(rows, drafts)).toBe(-1);
   expect(answersOf(rows, drafts)).toEqual([{ message_id: "m0", selected: ["a"] }]);
   const both = { ...drafts, m1: { selected: [], text: " mine " } };
   expect(firstOpen(rows, both)).toBe(-1);

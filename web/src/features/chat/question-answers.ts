@@ -7,6 +7,7 @@ import type { Clarification } from "~/wire/generated/Clarification";
 import type { ClarificationAnswer } from "~/wire/generated/ClarificationAnswer";
 import type { Message } from "~/wire/generated/Message";
 import type { Question } from "~/wire/generated/Question";
+import { limitProblem } from "./question-limits";
 
 /** The longest answer in words of one's own, in characters. */
 export const ANSWER_CHARS = 2_000;
@@ -56,11 +57,11 @@ export function problemOf(question: Question, draft: DraftAnswer): string | unde
     return question.free_text ? "Choose an option or write an answer." : "Choose an option.";
   }
   if ([...text].length > ANSWER_CHARS) return `At most ${ANSWER_CHARS} characters.`;
-  if (text === "") return undefined;
+  if (text === "") return limitProblem(question, draft);
   if (question.format === "integer" && !/^[+-]?\d+$/.test(text)) return "Write a whole number.";
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   if (question.format === "number" && !number.test(text)) return "Write a number, for example 2.5.";
-  return undefined;
+  return limitProblem(question, draft);
 }
 
 export type Drafts = Readonly<Record<string, DraftAnswer>>;
@@ -80,11 +81,6 @@ export function firstOpen(rows: readonly QuestionRow[], drafts: Drafts): number 
     const draft = drafts[message.id] ?? NO_ANSWER;
     return problemOf(question, draft) !== undefined || (question.optional && draft === NO_ANSWER);
   });
-}
-
-/** Whether every question has a fitting answer. */
-export function isComplete(rows: readonly QuestionRow[], drafts: Drafts): boolean {
-  return firstWrong(rows, drafts) < 0;
 }
 
 /** What is sent: one answer for each question; an optional one without an answer is left out. */
