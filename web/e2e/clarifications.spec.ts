@@ -25,6 +25,11 @@ function question(page: Page, text: string): Locator {
   return page.getByRole("region", { name: `Question: ${text}` });
 }
 
+const answersKept = (app: Page): Promise<number> =>
+  app.evaluate(
+    () => Object.keys(localStorage).filter((key) => key.startsWith("flightstrip.answers.")).length,
+  );
+
 test("several questions are answered together, and the agent gets just these answers", async ({
   app,
   api,
@@ -266,6 +271,28 @@ test("what a form limits is told, and said at its field before it is sent", asyn
   await send.click();
   await expect(card).toContainText("Answered");
   await expect(conversation(app)).toContainText('"content":{"count":9,"slow":"aaa","tag":"v12"}');
+});
+
+test("answers begun are there again after a reload, and kept no longer than the question", async ({
+  app,
+  api,
+}) => {
+  await api.addTask("Ask", `/ask ${THREE}`);
+  await openTask(app, "Ask");
+  const card = question(app, "Which database?");
+  await card.getByRole("radio", { name: /PostgreSQL/ }).check();
+  await card.getByRole("checkbox", { name: "Types" }).check();
+  await card.getByRole("textbox", { name: "Your answer" }).fill("Be");
+  await app.reload();
+  await expect(card.getByRole("radio", { name: /PostgreSQL/ })).toBeChecked();
+  await expect(card.getByRole("radio", { name: /SQLite/ })).not.toBeChecked();
+  await expect(card.getByRole("checkbox", { name: "Types" })).toBeChecked();
+  await expect(card.getByRole("textbox", { name: "Your answer" })).toHaveValue("Be");
+  expect(await answersKept(app)).toBe(1);
+  await card.getByRole("button", { name: "Send answers" }).click();
+  await expect(card).toContainText("Answered");
+  await expect(conversation(app)).toContainText("Be");
+  await expect.poll(() => answersKept(app)).toBe(0);
 });
 
 test("questions have no serious accessibility finding", async ({ app, api }) => {

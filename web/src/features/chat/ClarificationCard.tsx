@@ -8,10 +8,11 @@ import { fullTime, waitingAge } from "~/format/relative-time";
 import { Button } from "~/ui/Button";
 import { Kbd } from "~/ui/Kbd";
 import type { Session } from "~/wire/generated/Session";
+import { forgetAnswers } from "./kept-answers";
 import { isOpenRequest } from "./message-metadata";
 import { QuestionFields } from "./QuestionFields";
 import { answersOf, choose, firstOpen, firstWrong, NO_ANSWER, type QuestionRow } from "./question-answers";
-import { type Overtaken, standingOf } from "./question-standing";
+import { type Overtaken, type Standing, standingOf } from "./question-standing";
 import { RefusalNote } from "./RefusalNote";
 import { SettledQuestions } from "./SettledQuestions";
 import { useAnswerDrafts } from "./use-answer-drafts";
@@ -31,6 +32,10 @@ export function ClarificationCard({ session, pendingId, rows, overtaken }: Clari
   const now = useNow();
   const decision = useDecision();
   const standing = standingOf(rows, overtaken, session, now);
+  const ended = isOver(rows, standing);
+  useEffect(() => {
+    if (ended) forgetAnswers(pendingId);
+  }, [ended, pendingId]);
   const missed = isTooLate(decision.refusal) && standing !== "settled";
   if (standing === "settled" || standing === "superseded" || missed) {
     return (
@@ -50,6 +55,14 @@ export function ClarificationCard({ session, pendingId, rows, overtaken }: Clari
       now={now}
     />
   );
+}
+
+/** Until it is known what became of an answer, the questions may be open again. */
+function isOver(rows: readonly QuestionRow[], standing: Standing): boolean {
+  const underWay = rows.some(
+    ({ message }) => message.status === "answered" && message.delivered === undefined,
+  );
+  return standing === "superseded" || (standing === "settled" && !underWay);
 }
 
 interface OpenQuestionsProps {

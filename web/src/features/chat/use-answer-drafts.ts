@@ -1,10 +1,6 @@
 import { useState } from "react";
+import { keepAnswers, readAnswers } from "./kept-answers";
 import type { DraftAnswer, Drafts } from "./question-answers";
-
-/** Answers begun on this page: a card that was scrolled away and comes back shows them again. */
-const begun = new Map<string, Drafts>();
-/** Forgotten first begun first; nobody has more open questions than this. */
-const KEPT = 50;
 
 interface AnswerDrafts {
   drafts: Drafts;
@@ -14,15 +10,13 @@ interface AnswerDrafts {
   setAsked(asked: boolean): void;
 }
 
+/** Answers begun: a card that was scrolled away, or a page that was loaded anew, shows them again. */
 export function useAnswerDrafts(pendingId: string): AnswerDrafts {
-  const [drafts, setDrafts] = useState<Drafts>(() => begun.get(pendingId) ?? {});
+  const [drafts, setDrafts] = useState<Drafts>(() => readAnswers(pendingId));
   const [asked, setAsked] = useState(false);
   const keep = (questionId: string, draft: DraftAnswer) => {
     const next = { ...drafts, [questionId]: draft };
-    begun.delete(pendingId);
-    begun.set(pendingId, next);
-    const [oldest] = begun.keys();
-    if (begun.size > KEPT && oldest !== undefined) begun.delete(oldest);
+    keepAnswers(pendingId, next);
     setDrafts(next);
   };
   return { drafts, keep, asked, setAsked };

@@ -23,7 +23,7 @@ export function AboutSection() {
       </p>
       <p className="text-muted">
         Signed in as {user}. Whoever is signed in can run code as the server's user. Signing out also forgets
-        what this browser keeps of your work: drafts, and messages that are not sent.
+        what this browser keeps of your work: drafts, answers begun, and messages that are not sent.
       </p>
       <div className="flex gap-2">
         <Button onClick={() => openDialog({ kind: "keys" })}>
