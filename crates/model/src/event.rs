@@ -122,6 +122,13 @@ pub enum Event {
         /// The request that was resolved, if that is what happened.
         resolved: Option<ResolvedRequest>,
     },
+    /// Other questions of a session are waited for. Session scope.
+    QuestionsAwaited {
+        /// The session.
+        session_id: SessionId,
+        /// The bundles that its agent waits for now; every other open one is detached.
+        pending_ids: Vec<PendingId>,
+    },
     /// The queue of a session changed. Session scope.
     Queue {
         /// The session.

@@ -134,6 +134,8 @@ impl Orchestrator {
         questions: Vec<Question>,
         given_up: &CancellationToken,
     ) -> Result<Verdict, TooMany> {
+        // However the call ends, also by being dropped: after it has let go of the channel.
+        let _told = self.tell_awaited_later(&asker.session_id);
         let (caller, mut verdict) = oneshot::channel();
         let Some(handle) = self.inner.registry.handle(&asker.session_id) else {
             return Ok(Verdict::Detached);

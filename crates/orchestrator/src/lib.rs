@@ -14,6 +14,7 @@
 pub(crate) mod admission;
 pub mod appender;
 pub mod attachments;
+mod awaited;
 pub mod clarifications;
 pub mod config;
 pub(crate) mod emit;

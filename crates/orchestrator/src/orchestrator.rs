@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     /// Where agents may ask, and by which secrets.
     pub(crate) keys: Keys,
+    /// Held while what agents wait for is read and published.
+    pub(crate) telling_awaited: Mutex<()>,
     pub(crate) appender: Appender,
     /// Starting is the heaviest moment of an agent: `bounds::AGENTS_STARTING` at once.
     pub(crate) starting: Arc<Semaphore>,
@@ -72,6 +74,7 @@ impl Orchestrator {
             live: Arc::new(Semaphore::new(config.live_agents)),
             starting: Arc::new(Semaphore::new(model::bounds::AGENTS_STARTING)),
             uploads: Arc::new(Semaphore::new(model::bounds::UPLOADS)),
+            telling_awaited: Mutex::default(),
             preparing: KeyedLocks::new(),
             focus: Mutex::default(),
             registry: Registry::default(),

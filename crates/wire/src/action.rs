@@ -158,6 +158,8 @@ actions! { notification, NOTIFICATIONS, "Notifications of the server.":
     SESSION_TURN_COMPLETED = "session.turn.completed",
     /// A request was armed or resolved.
     SESSION_PENDING_CHANGED = "session.pending_changed",
+    /// Which questions an agent waits for.
+    SESSION_QUESTIONS_AWAITED = "session.questions_awaited",
     /// Git status of one repository, or a Git event.
     SESSION_GIT_EVENT = "session.git.event",
     /// A repository could not be measured.

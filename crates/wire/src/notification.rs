@@ -5,7 +5,8 @@ use model::clock::Timestamp;
 use model::event::ResolvedRequest;
 use model::git::{GitStatus, MeasureFailure};
 use model::ids::{
-    AgentProfileId, EnvironmentId, MessageId, RepositoryId, SessionId, TaskId, WorkspaceId,
+    AgentProfileId, EnvironmentId, MessageId, PendingId, RepositoryId, SessionId, TaskId,
+    WorkspaceId,
 };
 use model::message::Message;
 use model::session::Session;
@@ -108,6 +109,13 @@ payloads! {
         pending_action_revision: i64,
         /// The request that was resolved, if that is what happened.
         #[serde(skip_serializing_if = "Option::is_none")] resolved: Option<ResolvedRequest>,
+    }
+    /// `session.questions_awaited`
+    QuestionsAwaited {
+        /// Which session.
+        session_id: SessionId,
+        /// The bundles whose answers its agent waits for. The answer to any other open one is sent as a prompt.
+        pending_ids: Vec<PendingId>,
     }
     /// `session.git.event`. This version sends `status_update` only.
     GitEvent {

@@ -84,6 +84,8 @@ const handlers: { [A in NotificationAction]: Handler<Notifications[A]> } = {
     batch.add((draft) => receiveReport(draft.sessions, payload.session_id, { commands: payload.commands })),
   "session.usage_updated": (payload, batch) =>
     batch.add((draft) => receiveReport(draft.sessions, payload.session_id, { usage: payload.usage })),
+  "session.questions_awaited": (payload, batch) =>
+    batch.add((draft) => receiveReport(draft.sessions, payload.session_id, { awaited: payload.pending_ids })),
   "message.queue.status_changed": (payload, _batch, requests) => requests.onQueueChanged(payload.session_id),
   "session.resync": (payload, batch, requests) => {
     batch.flush();

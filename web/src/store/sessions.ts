@@ -1,5 +1,6 @@
 /**
- * Sessions of the workspace and what their agents report: models, modes, options, commands, usage.
+ * Sessions of the workspace and what their agents report: models, modes, options, commands, usage, and which of their
+ * questions they wait for.
  *
  * Invariant: `pending_action` follows its own revision, because it is also told by `session.pending_changed`.
  */
@@ -19,6 +20,8 @@ export interface AgentReport {
   options: AgentOption[];
   commands: AgentCommandInfo[];
   usage: AgentUsage | undefined;
+  /** Bundles of questions whose answers the agent waits for; unknown until the server has said so. */
+  awaited: string[] | undefined;
 }
 
 export interface SessionsState {
@@ -44,6 +47,7 @@ const emptyReport: AgentReport = {
   options: [],
   commands: [],
   usage: undefined,
+  awaited: undefined,
 };
 
 export function receiveSession(state: SessionsState, session: Session): void {

@@ -33,6 +33,7 @@ import type { ModelsUpdated } from "./generated/ModelsUpdated";
 import type { PendingChanged } from "./generated/PendingChanged";
 import type { PendingList } from "./generated/PendingList";
 import type { PermissionRespond } from "./generated/PermissionRespond";
+import type { QuestionsAwaited } from "./generated/QuestionsAwaited";
 import type { QueueList } from "./generated/QueueList";
 import type { QueueReorder } from "./generated/QueueReorder";
 import type { QueueStatusChanged } from "./generated/QueueStatusChanged";
@@ -158,6 +159,7 @@ export interface Notifications {
   "session.mode_changed": ModeChanged;
   "session.available_commands": AvailableCommands;
   "session.usage_updated": UsageUpdated;
+  "session.questions_awaited": QuestionsAwaited;
   "message.queue.status_changed": QueueStatusChanged;
   "session.resync": SessionResync;
   "repository.updated": Repository;

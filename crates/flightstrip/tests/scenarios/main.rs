@@ -10,6 +10,7 @@
 mod agent_secrets;
 mod asking;
 mod attachments;
+mod awaited;
 mod bad_input;
 mod clearing;
 mod crash;

@@ -46,6 +46,8 @@ pub enum StateKey {
     Commands,
     /// `session.usage_updated` of the scope's session
     Usage,
+    /// `session.questions_awaited` of the scope's session
+    Questions,
     /// `message.queue.status_changed` of the scope's session
     Queue,
 }

@@ -71,6 +71,14 @@ impl EventHub for Hub {
                     resolved.as_ref(),
                 );
             }
+            Event::QuestionsAwaited {
+                session_id,
+                pending_ids,
+            } => {
+                self.report(session_id, || {
+                    vec![self.awaited_state(session_id, pending_ids)]
+                });
+            }
             Event::Queue { session_id, count } => {
                 self.report(session_id, || vec![self.queue_state(session_id, *count)]);
             }

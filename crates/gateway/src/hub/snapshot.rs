@@ -5,7 +5,7 @@ use crate::frame::OutFrame;
 use flow::outbox::keys::StateKey;
 use model::agent::{AgentCommandInfo, AgentSettings, AgentUsage};
 use model::git::GitStatus;
-use model::ids::{EnvironmentId, SessionId, TaskId};
+use model::ids::{EnvironmentId, PendingId, SessionId, TaskId};
 use wire::action::notification as action;
 use wire::notification as payload;
 
@@ -76,6 +76,21 @@ impl Hub {
         (
             StateKey::Usage,
             self.notification(action::SESSION_USAGE_UPDATED, &body),
+        )
+    }
+
+    pub(crate) fn awaited_state(
+        &self,
+        session_id: &SessionId,
+        pending_ids: &[PendingId],
+    ) -> (StateKey, OutFrame) {
+        let body = payload::QuestionsAwaited {
+            session_id: session_id.clone(),
+            pending_ids: pending_ids.to_vec(),
+        };
+        (
+            StateKey::Questions,
+            self.notification(action::SESSION_QUESTIONS_AWAITED, &body),
         )
     }
 

@@ -170,6 +170,8 @@ async fn send_snapshot(call: &Call, session_id: &SessionId) -> Result<(), Refusa
     let mut reports = vec![hub.commands_state(session_id, &report.commands)];
     reports.extend(hub.settings_states(session_id, &report.settings));
     reports.push(hub.queue_state(session_id, queued));
+    let awaited = call.api.orchestrator.awaited_questions(session_id);
+    reports.push(hub.awaited_state(session_id, &awaited));
     reports.extend(
         report
             .usage

@@ -198,6 +198,15 @@ fn of_session(
             json!("approved"),
         ),
         (
+            Event::QuestionsAwaited {
+                session_id: session_id.clone(),
+                pending_ids: vec![PendingId::parse("p")?],
+            },
+            action::SESSION_QUESTIONS_AWAITED,
+            "/pending_ids",
+            json!(["p"]),
+        ),
+        (
             Event::Queue {
                 session_id: session_id.clone(),
                 count: 2,

@@ -37,6 +37,7 @@ async fn api_02_a_new_join_gets_its_acknowledgement_and_then_the_snapshot() -> R
             "session.models_updated",
             "session.mode_changed",
             "message.queue.status_changed",
+            "session.questions_awaited",
             "session.pending_changed",
         ]
     );

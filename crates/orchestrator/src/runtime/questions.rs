@@ -99,6 +99,15 @@ impl Questions {
         inner.waiting.get(pending_id).is_some_and(Waiter::waits)
     }
 
+    /// The bundles that somebody waits for, in the order of their ids.
+    pub(crate) fn awaited(&self) -> Vec<PendingId> {
+        let inner = self.lock();
+        let awaited = inner.waiting.iter().filter(|(_, waiter)| waiter.waits());
+        let mut ids: Vec<PendingId> = awaited.map(|(id, _)| id.clone()).collect();
+        ids.sort();
+        ids
+    }
+
     /// Whether somebody waits for anything.
     pub(crate) fn any_attached(&self) -> bool {
         self.lock().waiting.values().any(Waiter::waits)
@@ -143,6 +152,7 @@ impl Runtime {
             return;
         };
         self.handle.questions.take(&pending_id);
+        self.o.tell_awaited(&self.session_id);
         self.persist("question", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
@@ -178,6 +188,7 @@ impl Runtime {
         let pending_id = PendingId::generate();
         // Attached before it can be seen, so that the quickest answer finds who waits.
         self.handle.questions.attach(&pending_id, waiter);
+        self.o.tell_awaited(&self.session_id);
         let stored = self.store_bundle(&pending_id, &questions).await;
         if let Some(turn) = &mut self.turn {
             turn.acknowledged |= matches!(stored, Some(Placed::Open));
@@ -189,6 +200,7 @@ impl Runtime {
         };
         if let Some(waiter) = self.handle.questions.take(&pending_id) {
             self.tell(waiter, verdict);
+            self.o.tell_awaited(&self.session_id);
         }
     }
 
@@ -298,7 +310,9 @@ impl Runtime {
         } else {
             Verdict::Answered(all.iter().filter_map(Asked::clarification).collect())
         };
-        Some(self.tell(waiter, verdict))
+        let told = self.tell(waiter, verdict);
+        self.o.tell_awaited(&self.session_id);
+        Some(told)
     }
 
     /// Tells who waits; says whether it was still there.
@@ -354,8 +368,13 @@ impl Runtime {
 
     /// Nobody waits any more: the turn ended, or the process is to take a new prompt. The questions stay open.
     pub(super) fn detach_questions(&self) {
-        for waiter in self.handle.questions.take_all() {
+        let waiters = self.handle.questions.take_all();
+        if waiters.is_empty() {
+            return;
+        }
+        for waiter in waiters {
             self.tell(waiter, Verdict::Detached);
         }
+        self.o.tell_awaited(&self.session_id);
     }
 }

@@ -140,6 +140,13 @@ impl Registry {
             .is_some_and(|handle| handle.questions.is_attached(pending_id))
     }
 
+    /// The bundles of questions whose answers somebody waits for.
+    pub(crate) fn awaited(&self, id: &SessionId) -> Vec<PendingId> {
+        self.handle(id)
+            .map(|handle| handle.questions.awaited())
+            .unwrap_or_default()
+    }
+
     /// Notes an option for a live agent; says whether there is one.
     pub(crate) fn wish(&self, id: &SessionId, option: &str, value: &str) -> bool {
         let state = self.state();

@@ -31,7 +31,8 @@ interface ClarificationCardProps {
 export function ClarificationCard({ session, pendingId, rows, overtaken }: ClarificationCardProps) {
   const now = useNow();
   const decision = useDecision();
-  const standing = standingOf(rows, overtaken, session, now);
+  const awaited = useAppState((state) => state.sessions.reports[session.id]?.awaited?.includes(pendingId));
+  const standing = standingOf(rows, overtaken, session, awaited);
   const ended = isOver(rows, standing);
   useEffect(() => {
     if (ended) forgetAnswers(pendingId);
