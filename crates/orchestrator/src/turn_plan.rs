@@ -314,3 +314,6 @@ async fn tell(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
