@@ -2,6 +2,7 @@ import { expect, type Locator, type Page } from "@playwright/test";
 import type { Api } from "./support/api.ts";
 import { expectAccessible } from "./support/axe.ts";
 import { composer, conversation, say } from "./support/chat.ts";
+import { Finger } from "./support/finger.ts";
 import { test } from "./support/fixtures.ts";
 import type { Gates } from "./support/gates.ts";
 import { isPhone, openTask } from "./support/switcher.ts";
@@ -18,6 +19,11 @@ async function busyWith(app: Page, api: Api, gates: Gates, ...messages: string[]
 
 const items = (app: Page): Locator =>
   app.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+
+const grip = (app: Page, index: number): Locator =>
+  items(app)
+    .nth(index)
+    .getByRole("button", { name: /^Place/ });
 
 const answers = (app: Page): Locator => conversation(app).getByRole("article", { name: "Agent" });
 
@@ -66,6 +72,38 @@ test("a grip drags a message to another place", async ({ app, api, gates }) => {
   await expect(items(app)).toContainText(["Two.", "Three.", "One."]);
   await gates.open("go");
   await expect(answers(app)).toHaveText(["One moment.", "Two.", "Three.", "One."]);
+});
+
+test("a finger drags a message by its grip, down and up again", async ({ app, api, gates }) => {
+  test.skip(!isPhone(app), "the finger of a phone");
+  await busyWith(app, api, gates, "One.", "Two.", "Three.");
+  const finger = await Finger.on(app);
+  await finger.drag(grip(app, 0), grip(app, 2));
+  await expect(items(app)).toContainText(["Two.", "Three.", "One."]);
+  await finger.drag(grip(app, 1), grip(app, 0));
+  await expect(items(app)).toContainText(["Three.", "Two.", "One."]);
+  await finger.drag(grip(app, 2), grip(app, 0));
+  await expect(items(app)).toContainText(["One.", "Three.", "Two."]);
+  await gates.open("go");
+  await expect(answers(app)).toHaveText(["One moment.", "One.", "Three.", "Two."]);
+});
+
+test("a list longer than its window goes on under a finger at its edge", async ({ app, api, gates }) => {
+  test.skip(!isPhone(app), "the finger of a phone");
+  const ten = Array.from({ length: 10 }, (_, index) => `No ${index + 1}.`);
+  await busyWith(app, api, gates, ...ten);
+  const list = app.getByRole("list", { name: "Queued messages" });
+  await list.evaluate((element) => {
+    element.scrollTop = 0;
+  });
+  const finger = await Finger.on(app);
+  await finger.down(grip(app, 0));
+  await finger.draw(grip(app, 0), composer(app));
+  await expect(items(app).last()).toContainText("No 1.");
+  await expect(items(app).last()).toBeInViewport();
+  await finger.lift();
+  await expect(app.getByText("Moved to place 10 of 10.")).toBeAttached();
+  await expect(items(app)).toContainText([...ten.slice(1), "No 1."]);
 });
 
 test("send now says that it stops the agent, and the others follow", async ({ app, api, gates }) => {

@@ -1,6 +1,11 @@
 import { type PointerEvent, type RefObject, useRef, useState } from "react";
 import { moved } from "~/store/queue";
 
+/** So near to an edge a pointer wants to see what is beyond it. */
+const EDGE_PX = 24;
+/** Per frame: a row in about a tenth of a second, slow enough to let go at the one that is meant. */
+const STEP_PX = 6;
+
 interface DragOrder {
   /** The order to draw while one is dragged. */
   preview: string[] | undefined;
@@ -24,16 +29,28 @@ export function useDragOrder(
     grip.focus();
     let to = latest.current.ids.indexOf(id);
     setDrag({ id, to });
+    let y = event.clientY;
+    let frame = 0;
+    const show = () => {
+      to = placeAt(list.current, y);
+      setDrag({ id, to });
+    };
+    // A list that is longer than its window goes on below a pointer that rests at its edge.
+    const scroll = () => {
+      if (scrollAt(list.current, y)) show();
+      frame = requestAnimationFrame(scroll);
+    };
     const follow = (move: globalThis.PointerEvent) => {
       if (move.pointerId !== event.pointerId) return;
-      to = placeAt(list.current, move.clientY);
-      setDrag({ id, to });
+      y = move.clientY;
+      show();
     };
     const end = (done: globalThis.PointerEvent) => {
       if (done.pointerId !== event.pointerId) return;
       window.removeEventListener("pointermove", follow);
       window.removeEventListener("pointerup", end);
       window.removeEventListener("pointercancel", end);
+      cancelAnimationFrame(frame);
       setDrag(undefined);
       if (done.type === "pointerup") latest.current.onMove(id, to);
     };
@@ -41,14 +58,28 @@ export function useDragOrder(
     window.addEventListener("pointermove", follow);
     window.addEventListener("pointerup", end);
     window.addEventListener("pointercancel", end);
+    frame = requestAnimationFrame(scroll);
   };
   const preview = drag && moved(ids, drag.id, drag.to);
   return { preview, dragged: drag?.id, begin };
 }
 
-/** The place in the list that this height points to. */
+/** The place in the list that this height points to; beyond what is in view the place at its edge. */
 function placeAt(list: HTMLElement | null, y: number): number {
-  const items = [...(list?.children ?? [])];
-  const at = items.findIndex((item) => y < item.getBoundingClientRect().bottom);
+  if (!list) return 0;
+  const view = list.getBoundingClientRect();
+  const height = Math.min(Math.max(y, view.top + 1), view.bottom - 1);
+  const items = [...list.children];
+  const at = items.findIndex((item) => height < item.getBoundingClientRect().bottom);
   return at < 0 ? items.length - 1 : at;
+}
+
+/** Scrolls a step when the pointer is at an edge of the list; says whether there was anything to scroll. */
+function scrollAt(list: HTMLElement | null, y: number): boolean {
+  if (!list) return false;
+  const view = list.getBoundingClientRect();
+  const before = list.scrollTop;
+  if (y < view.top + EDGE_PX) list.scrollTop = before - STEP_PX;
+  else if (view.bottom - EDGE_PX < y) list.scrollTop = before + STEP_PX;
+  return list.scrollTop !== before;
 }
