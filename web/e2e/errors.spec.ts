@@ -40,6 +40,22 @@ test("S-07 ERR-04: an error that was dismissed clears on the row, and the task s
   expect(sent.subscribed()).toEqual([]);
 });
 
+test("ERR-03: a session that was closed offers nothing that would only be refused", async ({ app, api }) => {
+  const { id } = await api.addTask("Notes", "/exit 3");
+  await openTask(app, "Notes");
+  await expect(app.getByRole("button", { name: "Try again" })).toBeVisible();
+  await expect(conversation(app).getByRole("button", { name: "Send again" })).toBeVisible();
+  const sessionId = (await api.task(id)).status_summary?.primary_session?.id ?? "";
+  await api.request("session.close", { session_id: sessionId });
+  await expect(app.getByRole("button", { name: "Try again" })).toBeHidden();
+  await expect(conversation(app).getByRole("button", { name: "Send again" })).toBeHidden();
+  await expect(conversation(app)).toContainText("before it was certain that this arrived");
+  await expect(app.getByRole("button", { name: "Dismiss" })).toBeVisible();
+  const menu = await openRowMenu(app, "Notes");
+  await expect(menu.getByRole("menuitem", { name: "Dismiss error" })).toBeVisible();
+  await expect(menu.getByRole("menuitem", { name: "Try again" })).toBeHidden();
+});
+
 test("S-07 ERR-04: an error clears on the row with the agent's next answer, not with its thoughts", async ({
   app,
   api,

@@ -33,7 +33,7 @@ export function ClarificationCard({ session, pendingId, rows, overtaken }: Clari
   const decision = useDecision();
   const awaited = useAppState((state) => state.sessions.reports[session.id]?.awaited?.includes(pendingId));
   const standing = standingOf(rows, overtaken, session, awaited);
-  const ended = isOver(rows, standing);
+  const ended = haveEnded(rows, standing);
   useEffect(() => {
     if (ended) forgetAnswers(pendingId);
   }, [ended, pendingId]);
@@ -59,7 +59,7 @@ export function ClarificationCard({ session, pendingId, rows, overtaken }: Clari
 }
 
 /** Until it is known what became of an answer, the questions may be open again. */
-function isOver(rows: readonly QuestionRow[], standing: Standing): boolean {
+function haveEnded(rows: readonly QuestionRow[], standing: Standing): boolean {
   const underWay = rows.some(
     ({ message }) => message.status === "answered" && message.delivered === undefined,
   );

@@ -2,9 +2,10 @@ import { RotateCw, Send as SendIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { attempt } from "~/app/attempt";
 import { commands } from "~/app/runtime";
-import { useAppSelection } from "~/app/use-app-state";
+import { useAppSelection, useAppState } from "~/app/use-app-state";
 import { addToDraft } from "~/features/composer/drafts";
 import { counted } from "~/format/numbers";
+import { isOver } from "~/store/sessions";
 import type { Send } from "~/store/transcripts";
 import { uploadsOf } from "~/store/uploads";
 import { Button } from "~/ui/Button";
@@ -14,6 +15,10 @@ import { AttachmentLinks } from "./AttachmentLinks";
 
 /** What a person said, with its fate until it reached the agent. */
 export function UserMessage({ message }: { message: Message }) {
+  const over = useAppState((state) => {
+    const session = state.sessions.byId[message.session_id];
+    return session !== undefined && isOver(session);
+  });
   const again = () =>
     void attempt("The prompt was not sent", commands.resend(message.session_id, message.id));
   return (
@@ -23,17 +28,21 @@ export function UserMessage({ message }: { message: Message }) {
       {message.disposition === "uncertain" && (
         <>
           <span className="text-ask">The agent stopped before it was certain that this arrived.</span>
-          <Button size="small" onClick={again}>
-            <RotateCw size={13} /> Send again
-          </Button>
+          {!over && (
+            <Button size="small" onClick={again}>
+              <RotateCw size={13} /> Send again
+            </Button>
+          )}
         </>
       )}
       {message.disposition === "undelivered" && (
         <>
           <span className="text-ask">Not delivered.</span>
-          <Button size="small" onClick={again}>
-            <SendIcon size={13} /> Send
-          </Button>
+          {!over && (
+            <Button size="small" onClick={again}>
+              <SendIcon size={13} /> Send
+            </Button>
+          )}
         </>
       )}
     </Bubble>
