@@ -153,4 +153,12 @@ pub(crate) struct ServeOptions {
         hide = true
     )]
     pub(crate) demo_pace: Option<String>,
+    /// How long an agent's call waits for an answer, so that a test need not wait for hours.
+    #[arg(
+        long,
+        env = "FLIGHTSTRIP_QUESTION_WAIT_MS",
+        value_name = "MS",
+        hide = true
+    )]
+    pub(crate) question_wait_ms: Option<u64>,
 }

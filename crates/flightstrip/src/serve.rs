@@ -20,6 +20,7 @@ use gateway::hub::Hub;
 use gateway::readiness::{Gate, Readiness};
 use git::Git;
 use git::config::GitConfig;
+use model::bounds;
 use model::clock::Clock;
 use model::event::EventHub;
 use model::ids::{InstanceId, UserId};
@@ -30,6 +31,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use store::open::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -245,6 +247,9 @@ fn configuration(
         live_agents: options
             .max_agents
             .map_or_else(agents_by_memory, |n| n as usize),
+        question_wait: options
+            .question_wait_ms
+            .map_or(bounds::QUESTION_WAIT, Duration::from_millis),
         search_path: std::env::var_os("PATH").unwrap_or_default(),
         home: std::env::var_os("HOME")
             .map(PathBuf::from)

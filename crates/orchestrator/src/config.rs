@@ -3,6 +3,7 @@
 use agentctl::process::LaunchContext;
 use model::ids::InstanceId;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Fixed for the life of the process.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct OrchestratorConfig {
     pub demo_env: Vec<(String, String)>,
     /// Agents that may live at once. Overflow: `limit_reached`.
     pub live_agents: usize,
+    /// How long an agent's call waits for an answer; see `model::bounds::QUESTION_WAIT`.
+    pub question_wait: Duration,
     /// The search path on which agents' programs are looked for.
     pub search_path: std::ffi::OsString,
     /// The home folder of the server's user, if it has one.

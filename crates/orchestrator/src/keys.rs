@@ -6,7 +6,6 @@
 
 use crate::clarifications::Verdict;
 use crate::orchestrator::Orchestrator;
-use model::bounds;
 use model::clarification::Question;
 use model::ids::SessionId;
 use sha2::{Digest, Sha256};
@@ -121,8 +120,8 @@ impl Orchestrator {
         self.inner.keys.lock().get(&hash(secret)).cloned()
     }
 
-    /// Asks a person, and waits for what they decide: at most `bounds::QUESTION_WAIT`, and as long as the agent lives
-    /// and `given_up` is not cancelled. The questions were checked by `model::clarification::check_bundle`.
+    /// Asks a person, and waits for what they decide: at most `OrchestratorConfig::question_wait`, and as long as the
+    /// agent lives and `given_up` is not cancelled. The questions were checked by `model::clarification::check_bundle`.
     ///
     /// Nothing is lost when nobody waits any more: the questions stay open, and their answer becomes a message.
     ///
@@ -146,7 +145,7 @@ impl Orchestrator {
         let waited = tokio::select! {
             biased;
             verdict = &mut verdict => return Ok(verdict.unwrap_or(Verdict::Detached)),
-            () = tokio::time::sleep(bounds::QUESTION_WAIT) => "time",
+            () = tokio::time::sleep(self.inner.config.question_wait) => "time",
             () = asker.ended.cancelled() => "process",
             () = given_up.cancelled() => "caller",
         };

@@ -35,6 +35,7 @@ pub fn orchestrator(
         demo_args: Vec::new(),
         demo_env: Vec::new(),
         live_agents: 1,
+        question_wait: model::bounds::QUESTION_WAIT,
         search_path: OsString::new(),
         home: None,
     };

@@ -19,6 +19,7 @@ mod exact;
 mod flood;
 mod heard;
 mod main_job;
+mod question_time;
 mod questions;
 mod queue;
 mod recovering;
