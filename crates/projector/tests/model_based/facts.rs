@@ -255,6 +255,15 @@ impl Facts {
             )
         });
         let (session, failure) = failures.last()?;
+        let over = session.is_some_and(|id| {
+            use SessionState::{Cancelled, Completed, Failed};
+            matches!(self.sessions[id].state, Completed | Failed | Cancelled)
+        });
+        let mut recovery_actions = failure.actions.clone();
+        if over {
+            // Nothing is started in a session that is over; a task's review can be called done all the same.
+            recovery_actions.retain(|action| *action == RecoveryAction::MarkReviewDone);
+        }
         Some(ActiveError {
             session_id: session.cloned(),
             task_repository_id: failure.repository.clone(),
@@ -262,7 +271,7 @@ impl Facts {
             occurred_at: failure.at,
             preview: failure.preview.clone(),
             category: failure.category.clone(),
-            recovery_actions: failure.actions.clone(),
+            recovery_actions,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Bundles of questions: what was decided and not delivered is found, and taken back at most once.
 
 use anyhow::Result;
+use model::clarification::limits::Limits;
 use model::clarification::{Answer, Clarification, Question};
 use model::ids::{MessageId, PendingId, SessionId, TurnId};
 use model::message::{Author, MessageType, RequestStatus};
@@ -26,6 +27,7 @@ fn clarification(index: u32, answer: Option<&str>) -> Clarification {
             multi_select: false,
             free_text: true,
             format: None,
+            limits: Limits::default(),
             optional: false,
         },
         answer: answer.map(|text| Answer {
