@@ -83,7 +83,7 @@ impl Orchestrator {
             emit::task(&mut tx, &task.id, TaskChange::Updated).await?;
         }
         tx.touch(&task.id);
-        let session = emit::session(&mut tx, &session.id).await?;
+        let session = emit::read_session(&mut tx, &session.id).await?;
         self.commit(tx).await?;
         self.poke(
             &session,
@@ -159,7 +159,7 @@ impl Orchestrator {
         tasks::set_launch_intent(&mut tx, task_id, None).await?;
         tasks::set_launch_error(&mut tx, task_id, None).await?;
         tx.touch(task_id);
-        let session = emit::session(&mut tx, &session.id).await?;
+        let session = emit::read_session(&mut tx, &session.id).await?;
         self.commit(tx).await?;
         self.poke(&session, Poke::Work);
         Ok(())

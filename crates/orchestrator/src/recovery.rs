@@ -1,7 +1,7 @@
 //! Start-up recovery: what an ended server left in the middle of something is brought to a state that is true.
 //!
-//! It runs before the API opens, through the ordinary transactions and events, so that summaries converge by the
-//! same code as ever (REC-01). It moves no `last_activity_at`. Every step looks at rows, not at memory, and is safe to
+//! It runs before the API opens, through the ordinary transactions and rules, so that summaries converge by the same
+//! code as ever (REC-01); only events are left out, because nobody can hear them yet. It moves no `last_activity_at`. Every step looks at rows, not at memory, and is safe to
 //! repeat.
 
 use crate::emit;
@@ -14,13 +14,13 @@ use model::bounds;
 use model::environment::EnvironmentState;
 use model::error::{ActiveError, ErrorCategory};
 use model::event::TaskChange;
-use model::ids::{SessionId, TaskId};
+use model::ids::{EnvironmentId, SessionId};
 use model::task::TaskState;
 use model::turn::TurnOutcome;
 use model::turn_machine::facts::{PermissionFact, PromptFact};
 use model::turn_machine::input::Input;
-use store::error::Result;
-use store::recovery::UnfinishedSession;
+use store::error::{Result, StoreError};
+use store::recovery::{StuckTask, UnfinishedSession};
 use store::tx::WriteTx;
 use store::{environments, executions, messages, recovery, requests, segments, tasks};
 
@@ -71,9 +71,9 @@ impl Orchestrator {
             recovery::tasks(&mut tx).await?
         };
         for batch in stuck.chunks(bounds::RECOVERY_BATCH) {
-            let mut tx = self.inner.store.write().await?;
-            for task_id in batch {
-                settle_task(&mut tx, task_id).await?;
+            let mut tx = self.inner.store.write().await?.unheard();
+            for task in batch {
+                settle_task(&mut tx, task).await?;
             }
             self.commit(tx).await?;
             done.tasks += batch.len();
@@ -124,7 +124,7 @@ impl Orchestrator {
     }
 
     async fn recover_together(&self, batch: &[UnfinishedSession]) -> Result<()> {
-        let mut tx = self.inner.store.write().await?;
+        let mut tx = self.inner.store.write().await?.unheard();
         for session in batch {
             recover_session(&mut tx, &session.session_id).await?;
         }
@@ -133,19 +133,24 @@ impl Orchestrator {
 
     /// Finishes removals, undoes what was being made, and declares the rest to the monitor.
     async fn recover_environments(&self) -> Result<usize> {
-        let (mut unfinished, ready) = {
+        let mut unfinished = Vec::new();
+        let mut ready = Vec::new();
+        {
             let mut tx = self.inner.store.read().await?;
-            let mut unfinished = Vec::new();
             for id in environments::abandoned(&mut tx).await? {
-                unfinished.extend(environments::get(&mut tx, &id).await?);
+                match environments::get(&mut tx, &id).await {
+                    Ok(found) => unfinished.extend(found),
+                    Err(error) => leave_alone(&id, error)?,
+                }
             }
-            let (ready, preparing): (Vec<_>, Vec<_>) = environments::all(&mut tx)
-                .await?
-                .into_iter()
-                .partition(|environment| environment.state == EnvironmentState::Ready);
-            unfinished.extend(preparing);
-            (unfinished, ready)
-        };
+            for (id, environment) in environments::all(&mut tx).await? {
+                match environment {
+                    Ok(made) if made.state == EnvironmentState::Ready => ready.push(made),
+                    Ok(half_made) => unfinished.push(half_made),
+                    Err(error) => leave_alone(&id, error)?,
+                }
+            }
+        }
         unfinished.sort_by(|a, b| a.id.cmp(&b.id));
         unfinished.dedup_by(|a, b| a.id == b.id);
         for environment in &unfinished {
@@ -158,6 +163,15 @@ impl Orchestrator {
         }
         Ok(unfinished.len())
     }
+}
+
+/// An environment that cannot be read is neither removed nor looked at, and keeps no server from starting.
+fn leave_alone(id: &EnvironmentId, error: StoreError) -> Result<()> {
+    if !is_unreadable(&error) {
+        return Err(error);
+    }
+    tracing::error!(environment = %id, %error, "an environment could not be read; it is left as it is");
+    Ok(())
 }
 
 /// A session without a process: its turns are over, its texts settled, its permissions expired; its unsent prompt waits
@@ -194,10 +208,9 @@ async fn recover_session(tx: &mut WriteTx, session_id: &SessionId) -> Result<()>
 }
 
 /// A task that was starting or at work and is neither: it can be started again, or waits for a person's look.
-async fn settle_task(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
+async fn settle_task(tx: &mut WriteTx, StuckTask { task_id, state }: &StuckTask) -> Result<()> {
     let now = tx.now();
-    let task = tasks::get(tx, task_id).await?;
-    let next = if task.state == TaskState::Scheduling {
+    let next = if *state == TaskState::Scheduling {
         TaskState::Todo
     } else {
         TaskState::Review
@@ -218,6 +231,5 @@ async fn settle_task(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
         tasks::set_interrupted(tx, task_id, Some(now)).await?;
     }
     tx.touch(task_id);
-    emit::task(tx, task_id, TaskChange::Updated).await?;
-    Ok(())
+    emit::task(tx, task_id, TaskChange::Updated).await
 }

@@ -59,7 +59,7 @@ impl Orchestrator {
     }
 
     async fn finish(&self, mut tx: WriteTx, session_id: &SessionId) -> Result<Session> {
-        let session = emit::session(&mut tx, session_id).await?;
+        let session = emit::read_session(&mut tx, session_id).await?;
         self.commit(tx).await?;
         Ok((*session).clone())
     }

@@ -114,7 +114,7 @@ impl Orchestrator {
             self.intend_launch(&mut tx, &task_id, &new, start).await?;
         }
         tx.touch(&task_id);
-        let task = emit::task(&mut tx, &task_id, TaskChange::Created).await?;
+        let task = emit::read_task(&mut tx, &task_id, TaskChange::Created).await?;
         self.commit(tx).await?;
         if new.start.is_some() {
             self.start_intended(task_id);
@@ -250,7 +250,7 @@ impl Orchestrator {
         change: TaskChange,
     ) -> Result<Task> {
         tx.touch(id);
-        let task = emit::task(&mut tx, id, change).await?;
+        let task = emit::read_task(&mut tx, id, change).await?;
         self.commit(tx).await?;
         Ok((*task).clone())
     }

@@ -10,7 +10,7 @@ use crate::turns::{StepMoment, expire_permissions, follow_step, started};
 use model::event::TaskChange;
 use model::ids::{PendingId, SessionId, TurnId};
 use model::message::{Disposition, Message};
-use model::session::{Session, SessionState};
+use model::session::Session;
 use model::turn::{Turn, TurnOutcome};
 use model::turn_machine::change::{Change, Plan};
 use model::turn_machine::decide;
@@ -20,7 +20,8 @@ use store::error::Result;
 use store::sql::Link;
 use store::tx::WriteTx;
 use store::{
-    clarifications as rows, executions, messages, recovery, requests, sessions, tasks, turns,
+    clarifications as rows, executions, messages, recovery, requests, sessions, standing, tasks,
+    turns,
 };
 
 impl Orchestrator {
@@ -51,9 +52,7 @@ pub(crate) async fn facts(
     session_id: &SessionId,
     attached: impl Fn(&PendingId) -> bool,
 ) -> Result<Facts> {
-    let session = sessions::get(tx, session_id).await?;
-    let task = tasks::get(tx, &session.task_id).await?;
-    let others = sessions::of_task(tx, &task.id).await?;
+    let standing = standing::of_session(tx, session_id).await?;
     let mut loaded = recovery::open_turns(tx, session_id).await?;
     if let Some(current) = turns::current(tx, session_id).await?
         && current.completed_at.is_some()
@@ -61,7 +60,6 @@ pub(crate) async fn facts(
         loaded.push(current);
     }
     loaded.sort_by(|a: &Turn, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
-    let queue = messages::queue(tx, session_id).await?;
     let bundles = clarifications::by_bundle(rows::undelivered(tx, session_id).await?);
     let questions = bundles.into_iter().filter_map(|bundle| {
         let first = bundle.into_iter().next()?;
@@ -73,24 +71,19 @@ pub(crate) async fn facts(
             delivered: None,
         })
     });
-    let mut facts = Facts::new(task.state);
-    facts.session = session.state;
-    facts.resumable = sessions::route(tx, session_id)
-        .await?
-        .acp_session_id
-        .is_some();
-    facts.activity = session.foreground_activity;
-    facts.subagents = session.active_subagent_count;
+    let mut facts = Facts::new(standing.task);
+    facts.session = standing.session;
+    facts.resumable = standing.resumable;
+    facts.activity = standing.activity;
+    facts.subagents = standing.subagents;
     facts.turns = loaded.iter().map(TurnFact::from).collect();
-    facts.queue = queue.into_iter().map(|message| message.id).collect();
+    facts.queue = messages::queued_ids(tx, session_id).await?;
     facts.questions = questions.collect();
     facts.task = TaskFact {
-        state: task.state,
-        others_open: turns::open_in_task(tx, &task.id, session_id).await?,
-        others_starting: others
-            .iter()
-            .any(|other| other.id != *session_id && other.state == SessionState::Starting),
-        intended: tasks::launch_intent(tx, &task.id).await?.is_some(),
+        state: standing.task,
+        others_open: standing.others_open,
+        others_starting: standing.others_starting,
+        intended: standing.intended,
     };
     Ok(facts)
 }
@@ -168,7 +161,7 @@ pub(crate) async fn carry_out(
     if changes.is_empty() {
         return Ok(());
     }
-    let task_id = sessions::get(tx, session_id).await?.task_id;
+    let task_id = sessions::task_of(tx, session_id).await?;
     tx.touch(&task_id);
     let mut news = News::default();
     for change in changes {

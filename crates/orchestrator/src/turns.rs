@@ -23,7 +23,7 @@ pub(crate) async fn started(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
 pub(crate) async fn rest(tx: &mut WriteTx, session_id: &SessionId) -> Result<()> {
     let facts = turn_plan::facts(tx, session_id, |_| false).await?;
     turn_plan::follow(tx, session_id, &facts, &Input::Rested).await?;
-    let session = emit::session(tx, session_id).await?;
+    let session = emit::read_session(tx, session_id).await?;
     tx.touch(&session.task_id);
     Ok(())
 }
@@ -64,11 +64,10 @@ pub(crate) async fn follow_step(
     task_id: &TaskId,
     moment: StepMoment,
 ) -> Result<()> {
-    let task = tasks::get(tx, task_id).await?;
-    let Some(workflow) = workspaces::workflow(tx, &task.workflow_id).await? else {
+    let Some((workflow, step_id)) = workspaces::acting_step(tx, task_id).await? else {
         return Ok(());
     };
-    let target = workflow.step(&task.step_id).and_then(|step| match moment {
+    let target = workflow.step(&step_id).and_then(|step| match moment {
         StepMoment::TurnStart => step.on_turn_start.clone(),
         StepMoment::TurnComplete => step.on_turn_complete.clone(),
     });

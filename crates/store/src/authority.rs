@@ -137,23 +137,22 @@ async fn load_sessions(
     Ok(found)
 }
 
+/// Counted session by session and not joined: without statistics PostgreSQL takes every third message for a queued one
+/// and would read all that there are.
 async fn load_queued(link: &mut Link, ids: &[TaskId]) -> Result<HashMap<TaskId, u32>> {
     let query = sql_in(
-        "SELECT s.task_id, count(*) AS n FROM task_sessions s
-         JOIN task_session_messages m ON m.session_id = s.id AND m.queue_position IS NOT NULL
-         WHERE s.task_id IN ({}) AND s.state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED') AND NOT m.removed
-         GROUP BY s.task_id",
+        "SELECT s.task_id, (SELECT count(*) FROM task_session_messages m
+                            WHERE m.session_id = s.id AND m.queue_position IS NOT NULL AND NOT m.removed) AS n
+         FROM task_sessions s WHERE s.task_id IN ({}) AND s.state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')",
         ids.iter().map(TaskId::as_str),
     );
-    let rows = link.all(query).await?;
-    rows.iter()
-        .map(|row| {
-            Ok((
-                row.id("task_id")?,
-                u32::try_from(row.int("n")?).unwrap_or(u32::MAX),
-            ))
-        })
-        .collect()
+    let mut found: HashMap<TaskId, u32> = HashMap::new();
+    for row in link.all(query).await? {
+        let queued = u32::try_from(row.int("n")?).unwrap_or(u32::MAX);
+        let of_task = found.entry(row.id("task_id")?).or_default();
+        *of_task = of_task.saturating_add(queued);
+    }
+    Ok(found)
 }
 
 async fn load_environments(

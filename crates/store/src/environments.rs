@@ -185,11 +185,11 @@ pub async fn get(link: &mut Link, id: &EnvironmentId) -> Result<Option<Environme
     environment(&row, id.clone(), repositories).map(Some)
 }
 
-/// Every environment, for the monitor at start-up.
+/// Every environment, for the monitor at start-up. One that cannot be read is its own failure and no other's.
 ///
 /// # Errors
 /// As [`insert`].
-pub async fn all(link: &mut Link) -> Result<Vec<Environment>> {
+pub async fn all(link: &mut Link) -> Result<Vec<(EnvironmentId, Result<Environment>)>> {
     let rows = link
         .all(sql("SELECT * FROM task_environments ORDER BY id"))
         .await?;
@@ -198,9 +198,9 @@ pub async fn all(link: &mut Link) -> Result<Vec<Environment>> {
     let mut repositories = by_environment(&link.all(query).await?)?;
     rows.iter()
         .map(|row| {
-            let id = row.id("id")?;
+            let id: EnvironmentId = row.id("id")?;
             let repositories = repositories.remove(&id).unwrap_or_default();
-            environment(row, id, repositories)
+            Ok((id.clone(), environment(row, id, repositories)))
         })
         .collect()
 }

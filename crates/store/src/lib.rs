@@ -44,6 +44,7 @@ pub mod segments;
 pub mod sessions;
 pub mod snapshots;
 pub mod sql;
+pub mod standing;
 pub mod summaries;
 pub mod tasks;
 pub mod truths;

@@ -34,7 +34,7 @@ impl Marks {
 pub async fn page(link: &mut Link, after: Option<&TaskId>, limit: usize) -> Result<Vec<Marks>> {
     let query = sql(
         "SELECT t.id, t.authority_seq, t.derived_seq, y.task_id IS NOT NULL AS has_row FROM tasks t
-         LEFT JOIN task_status_summaries y ON y.task_id = t.id WHERE t.id > $1 ORDER BY t.id LIMIT $2",
+         LEFT JOIN task_status_summaries y ON y.task_id = t.id AND y.task_id > $1 WHERE t.id > $1 ORDER BY t.id LIMIT $2",
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let query = query.bind(after.map_or("", TaskId::as_str)).bind(limit);

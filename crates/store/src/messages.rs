@@ -215,6 +215,17 @@ pub async fn queue(link: &mut Link, session_id: &SessionId) -> Result<Vec<Messag
     complete(link, &rows).await
 }
 
+/// Their ids alone.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn queued_ids(link: &mut Link, session_id: &SessionId) -> Result<Vec<MessageId>> {
+    let query = sql("SELECT id FROM task_session_messages
+                     WHERE session_id = $1 AND queue_position IS NOT NULL AND NOT removed ORDER BY queue_position");
+    let rows = link.all(query.bind(session_id)).await?;
+    rows.iter().map(|row| row.id("id")).collect()
+}
+
 /// How many prompts a session has queued.
 ///
 /// # Errors
@@ -374,13 +385,14 @@ pub async fn append_settled(
     Ok(())
 }
 
-/// Raises the revision of a row whose disposition changed with its turn.
+/// Raises the revisions of a turn's prompts, because their disposition changed with it.
 ///
 /// # Errors
 /// As [`insert`].
-pub async fn raise_revision(link: &mut Link, id: &MessageId) -> Result<()> {
-    let update = sql("UPDATE task_session_messages SET revision = revision + 1 WHERE id = $1");
-    link.execute(update.bind(id)).await?;
+pub async fn raise_prompts_of_turn(link: &mut Link, turn_id: &TurnId) -> Result<()> {
+    let update = sql("UPDATE task_session_messages SET revision = revision + 1
+                      WHERE turn_id = $1 AND author = 'user' AND NOT removed");
+    link.execute(update.bind(turn_id)).await?;
     Ok(())
 }
 

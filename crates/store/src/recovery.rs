@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::sessions::open;
 use crate::sql::{Link, Statement, sql};
 use model::ids::{SessionId, TaskId};
+use model::task::TaskState;
 
 /// A session that cannot be as its row says, because no process lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,13 +44,22 @@ pub async fn sessions(link: &mut Link) -> Result<Vec<UnfinishedSession>> {
         .collect()
 }
 
+/// A task that is neither starting nor at work, though its row says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckTask {
+    /// The task.
+    pub task_id: TaskId,
+    /// SCHEDULING or IN_PROGRESS.
+    pub state: TaskState,
+}
+
 /// Tasks that are SCHEDULING or IN_PROGRESS while no conversational turn of theirs is open.
 ///
 /// # Errors
 /// As [`sessions`].
-pub async fn tasks(link: &mut Link) -> Result<Vec<TaskId>> {
+pub async fn tasks(link: &mut Link) -> Result<Vec<StuckTask>> {
     let query = sql(
-        "SELECT t.id FROM tasks t WHERE t.state IN ('SCHEDULING', 'IN_PROGRESS')
+        "SELECT t.id, t.state FROM tasks t WHERE t.state IN ('SCHEDULING', 'IN_PROGRESS')
          AND NOT EXISTS (SELECT 1 FROM task_sessions s JOIN task_session_turns u ON u.session_id = s.id
                          WHERE s.task_id = t.id AND u.completed_at IS NULL AND NOT u.lifecycle_only)
          ORDER BY t.id",
@@ -57,7 +67,12 @@ pub async fn tasks(link: &mut Link) -> Result<Vec<TaskId>> {
     link.all(query)
         .await?
         .iter()
-        .map(|row| row.id("id"))
+        .map(|row| {
+            Ok(StuckTask {
+                task_id: row.id("id")?,
+                state: row.word("state", TaskState::parse)?,
+            })
+        })
         .collect()
 }
 

@@ -129,6 +129,15 @@ pub async fn find(link: &mut Link, id: &SessionId) -> Result<Option<Session>> {
         .transpose()
 }
 
+/// The task of a session.
+///
+/// # Errors
+/// `NotFound` when the session does not exist.
+pub async fn task_of(link: &mut Link, id: &SessionId) -> Result<TaskId> {
+    let query = sql("SELECT task_id FROM task_sessions WHERE id = $1");
+    link.one(query.bind(id), "session").await?.id("task_id")
+}
+
 /// The sessions of a task in the order they were made.
 ///
 /// # Errors

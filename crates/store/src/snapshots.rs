@@ -143,19 +143,21 @@ async fn insert(link: &mut Link, snapshot: &GitSnapshot, repository: &str) -> Re
     Ok(())
 }
 
-/// The current observation of every pair of these environments, by one seek per pair (GIT-03).
+/// The current observation of every pair of these environments, by one seek per pair (GIT-03). The seeks are made before
+/// the join, because PostgreSQL would compare every observation that there is with them.
 ///
 /// # Errors
 /// As [`record`].
 pub async fn current(link: &mut Link, environments: &[EnvironmentId]) -> Result<Vec<GitSnapshot>> {
     let query = sql_in(
-        "SELECT g.* FROM (SELECT DISTINCT task_environment_id, repository_name FROM task_session_git_snapshots
-                          WHERE task_environment_id IN ({})) AS pairs
-         JOIN task_session_git_snapshots g ON g.id = (
-             SELECT c.id FROM task_session_git_snapshots c
-             WHERE c.task_environment_id = pairs.task_environment_id
-               AND c.repository_name = pairs.repository_name
-             ORDER BY c.created_at DESC, (c.files <> '{}') DESC, c.id DESC LIMIT 1)
+        "WITH pairs AS (SELECT DISTINCT task_environment_id, repository_name FROM task_session_git_snapshots
+                        WHERE task_environment_id IN ({})),
+              latest AS MATERIALIZED (SELECT (
+                  SELECT c.id FROM task_session_git_snapshots c
+                  WHERE c.task_environment_id = pairs.task_environment_id
+                    AND c.repository_name = pairs.repository_name
+                  ORDER BY c.created_at DESC, (c.files <> '{}') DESC, c.id DESC LIMIT 1) AS id FROM pairs)
+         SELECT g.* FROM latest JOIN task_session_git_snapshots g ON g.id = latest.id
          ORDER BY g.task_environment_id, g.repository_name",
         environments.iter().map(EnvironmentId::as_str),
     );

@@ -73,25 +73,6 @@ pub async fn open(link: &mut Link, session_id: &SessionId) -> Result<Option<Turn
         .transpose()
 }
 
-/// Whether any session of the task other than `except` has an open conversational turn.
-///
-/// # Errors
-/// As [`insert`].
-pub async fn open_in_task(
-    link: &mut Link,
-    task_id: &model::ids::TaskId,
-    except: &SessionId,
-) -> Result<bool> {
-    let query = sql(
-        "SELECT EXISTS (SELECT 1 FROM task_session_turns u JOIN task_sessions s ON s.id = u.session_id
-                        WHERE s.task_id = $1 AND s.id <> $2 AND u.completed_at IS NULL
-                          AND NOT u.lifecycle_only) AS open",
-    );
-    link.one(query.bind(task_id).bind(except), "turn")
-        .await?
-        .truth("open")
-}
-
 /// The prompt of this turn may reach the agent from now on: authoritative for good.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::faults::FaultPoint;
 #[cfg(feature = "faults")]
 use crate::faults::halt::{self, Moment};
 use crate::open::Store;
-use crate::sql::{Engine, Link, sql};
+use crate::sql::{Engine, Link, sql_in};
 use model::clock::Timestamp;
 use model::event::Event;
 use model::ids::TaskId;
@@ -52,6 +52,7 @@ pub struct WriteTx {
     now: Timestamp,
     events: Vec<Event>,
     touched: BTreeSet<TaskId>,
+    heard: bool,
 }
 
 /// What a committed transaction leaves to be done: publish these events in order, and poke the projector for these
@@ -77,6 +78,7 @@ impl WriteTx {
             now,
             events: Vec::new(),
             touched: BTreeSet::new(),
+            heard: true,
         }
     }
 
@@ -84,6 +86,20 @@ impl WriteTx {
     #[must_use]
     pub const fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// Says that nobody can hear of this change: it is made before anything is served, and everything that is read later
+    /// is read as it left it. Then its events need not be put together.
+    #[must_use]
+    pub const fn unheard(mut self) -> Self {
+        self.heard = false;
+        self
+    }
+
+    /// Whether events of this change have anybody to hear them.
+    #[must_use]
+    pub const fn is_heard(&self) -> bool {
+        self.heard
     }
 
     /// Adds an event, to be published once this is committed.
@@ -101,9 +117,12 @@ impl WriteTx {
     /// # Errors
     /// When the engine refuses; then nothing happened and no event exists.
     pub async fn commit(mut self) -> Result<Committed> {
-        for task_id in &self.touched {
-            let mark = sql("UPDATE tasks SET authority_seq = authority_seq + 1 WHERE id = $1");
-            self.link.execute(mark.bind(task_id)).await?;
+        if !self.touched.is_empty() {
+            let mark = sql_in(
+                "UPDATE tasks SET authority_seq = authority_seq + 1 WHERE id IN ({})",
+                self.touched.iter().map(TaskId::as_str),
+            );
+            self.link.execute(mark).await?;
         }
         #[cfg(feature = "faults")]
         {

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::row::Row;
 use crate::sql::{Link, sql};
 use model::clock::Timestamp;
-use model::ids::{StepId, UserId, WorkflowId, WorkspaceId};
+use model::ids::{StepId, TaskId, UserId, WorkflowId, WorkspaceId};
 use model::workspace::{Role, Step, User, Workflow, Workspace};
 
 /// Stores a person.
@@ -179,6 +179,24 @@ pub async fn workflow(link: &mut Link, id: &WorkflowId) -> Result<Option<Workflo
     let steps = sql("SELECT * FROM workflow_steps WHERE workflow_id = $1 ORDER BY position, id");
     let steps = link.all(steps.bind(id)).await?;
     Ok(with_steps(&rows, &steps)?.pop())
+}
+
+/// The workflow of a task and the step it stands on, if that step may move tasks by itself: when a turn begins, or when
+/// one ends. Most do not, and then one statement has said so.
+///
+/// # Errors
+/// As [`insert_user`].
+pub async fn acting_step(link: &mut Link, task_id: &TaskId) -> Result<Option<(Workflow, StepId)>> {
+    let query = sql(
+        "SELECT t.workflow_id, t.step_id FROM tasks t JOIN workflow_steps p ON p.id = t.step_id
+         WHERE t.id = $1 AND (p.on_turn_start IS NOT NULL OR p.on_turn_complete IS NOT NULL)",
+    );
+    let Some(row) = link.maybe(query.bind(task_id)).await? else {
+        return Ok(None);
+    };
+    let step_id: StepId = row.id("step_id")?;
+    let workflow = workflow(link, &row.id("workflow_id")?).await?;
+    Ok(workflow.map(|workflow| (workflow, step_id)))
 }
 
 fn with_steps(rows: &[Row], steps: &[Row]) -> Result<Vec<Workflow>> {

@@ -70,10 +70,6 @@ pub(crate) const WALKS: &[Walk] = &[
     },
     Walk {
         only: Some(Engine::Postgres),
-        ..walk("summaries::unusable", "task_status_summaries", AT_START)
-    },
-    Walk {
-        only: Some(Engine::Postgres),
         ..walk("repositories::in_use", "task_repositories", FIRST_FOUND)
     },
     Walk {

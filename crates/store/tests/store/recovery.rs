@@ -1,11 +1,12 @@
 //! What start-up finds unfinished, and nothing else (REC-01).
 
 use anyhow::Result;
-use model::ids::{ExecutionId, InstanceId, SessionId, TaskId};
+use model::ids::{ExecutionId, InstanceId, SessionId};
 use model::session::{Activity, SessionState};
 use model::task::TaskState;
 use model::turn::TurnOutcome;
 use store::executions::{self, Execution};
+use store::recovery::StuckTask;
 use store::sql::sql;
 use store::turns::{self, NewTurn};
 use store::{recovery, sessions, tasks};
@@ -136,19 +137,20 @@ async fn rec_01_settled_sessions_are_left_alone(story: Story) -> Result<()> {
 }
 
 async fn rec_01_a_task_without_an_open_conversational_turn_is_stuck(story: Story) -> Result<()> {
-    let task = async |state: TaskState, turn: Option<NewTurn>| -> Result<TaskId> {
-        let task = story.task().await?;
-        let session = story.session(&task, None).await?;
+    let task = async |state: TaskState, turn: Option<NewTurn>| -> Result<StuckTask> {
+        let task_id = story.task().await?;
+        let task = &task_id;
+        let session = story.session(task, None).await?;
         if let Some(kind) = turn {
             story.turn(&session, kind).await?;
         }
         story
-            .change(&[&task], async |tx| {
+            .change(&[task], async |tx| {
                 let now = tx.now();
-                tasks::set_state(tx, &task, state, now).await
+                tasks::set_state(tx, task, state, now).await
             })
             .await?;
-        Ok(task)
+        Ok(StuckTask { task_id, state })
     };
     let stuck = [
         task(TaskState::Scheduling, None).await?,

@@ -7,7 +7,9 @@ use model::ids::TurnId;
 use model::message::RequestStatus;
 use model::turn::TurnOutcome;
 use store::turns::NewTurn;
-use store::{clarifications, messages, requests, segments, sessions, tasks, turns};
+use store::{
+    clarifications, messages, requests, segments, sessions, standing, tasks, turns, workspaces,
+};
 
 /// What waits for a person, and what its session's owner asks at every poke.
 pub(crate) async fn requests_of(plans: &mut Plans, cast: &Cast) -> Result<()> {
@@ -81,8 +83,8 @@ pub(crate) async fn sends(plans: &mut Plans, cast: &Cast) -> Result<()> {
         })
         .await?;
     plans
-        .ask("turns::open_in_task", &[], async |tx| {
-            turns::open_in_task(tx, &cast.task, session).await
+        .ask("standing::of_session", &[], async |tx| {
+            standing::of_session(tx, session).await
         })
         .await?;
     plans
@@ -120,6 +122,16 @@ pub(crate) async fn sends(plans: &mut Plans, cast: &Cast) -> Result<()> {
     let queue = plans
         .ask("messages::queue", &[], async |tx| {
             messages::queue(tx, session).await
+        })
+        .await?;
+    plans
+        .ask("messages::queued_ids", &[], async |tx| {
+            messages::queued_ids(tx, session).await
+        })
+        .await?;
+    plans
+        .ask("workspaces::acting_step", &[], async |tx| {
+            workspaces::acting_step(tx, &cast.task).await
         })
         .await?;
     plans
