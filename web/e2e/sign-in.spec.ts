@@ -59,7 +59,9 @@ test("signing out asks about what is not sent, and leaves nothing of the person 
   await expect(dialog).toBeHidden();
   expect((await kept(app)).filter((key) => key.includes("draft") || key.includes("outbox"))).toHaveLength(2);
   await app.getByRole("button", { name: "Sign out" }).click();
+  const loaded = app.waitForEvent("load");
   await dialog.getByRole("button", { name: "Sign out" }).click();
+  await loaded;
   await expect(app.getByRole("heading", { name: "Sign in to flightstrip" })).toBeVisible();
   expect(await kept(app)).toEqual(["flightstrip.preferences"]);
   await app.goto(await server.signInAddress());
