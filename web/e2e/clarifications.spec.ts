@@ -162,6 +162,24 @@ test("a question nobody waits for any more is answered by a message", async ({ a
   await expect(row(app, "Ask")).not.toContainText("Question");
 });
 
+/** PEN-03. */
+test("that nobody waits any more is said while the agent still works", async ({ app, api, gates }) => {
+  await api.addTask(
+    "Ask",
+    `/ask-until ${gates.folder}/leave Which way? | Left | Right\n${gates.wait("end")}`,
+  );
+  await openTask(app, "Ask");
+  const card = question(app, "Which way?");
+  await expect(card.getByRole("radio", { name: "Left" })).toBeVisible();
+  await expect(card).not.toContainText("your answer will be sent as a message");
+  await gates.open("leave");
+  await expect(card).toContainText("your answer will be sent as a message");
+  await expect(app.getByRole("button", { name: "Stop", exact: true })).toBeVisible();
+  await gates.open("end");
+  await expect(app.getByRole("button", { name: "Stop", exact: true })).toHaveCount(0);
+  await expect(card).toContainText("your answer will be sent as a message");
+});
+
 /** PEN-04, S-16. */
 test("a newer message overtakes a question: nothing stale is offered", async ({ app, api, gates }) => {
   await api.addTask("Ask", `/ask-until ${gates.folder}/leave Which way? | Left | Right\n/say I went on.`);
