@@ -26,6 +26,7 @@ use model::event::EventHub;
 use model::ids::{InstanceId, UserId};
 use orchestrator::config::OrchestratorConfig;
 use orchestrator::orchestrator::Orchestrator;
+use orchestrator::recovery::Repairing;
 use projector::running::{Progress as Converging, Projector};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -169,7 +170,14 @@ async fn start(
     orchestrator.offer_questions(gateway.mcp_url());
     progress.step("ending leftover agents and repairing sessions");
     let recovered = orchestrator
-        .recover_telling(&|done, of| progress.count("repairing sessions", done, of))
+        .recover_telling(&|repairing, done, of| {
+            let words = match repairing {
+                Repairing::Sessions => "repairing sessions",
+                Repairing::Tasks => "repairing tasks",
+                Repairing::Environments => "removing unfinished worktrees",
+            };
+            progress.count(words, done, of);
+        })
         .await
         .context("recovery failed")?;
     tracing::info!(

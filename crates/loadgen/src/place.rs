@@ -5,10 +5,14 @@ use anyhow::Result;
 use model::clock::{NeverBack, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use store::open::Store;
 use testkit::postgres::Database;
 use testkit::server::Server;
 use testkit::store::Engine;
+
+/// A start that has a hundred thousand summaries to derive, on a machine that is busy with something else.
+const LONGEST_START: Duration = Duration::from_secs(600);
 
 /// A stopped server whose database has a workspace, and the way to that database.
 pub(crate) struct Place {
@@ -30,6 +34,7 @@ impl Place {
             .collect();
         let mut server = Server::start_with(&options.server, &[], &env).await?;
         server.stop().await?;
+        server.wait_for_start(LONGEST_START);
         Ok(Self { server, database })
     }
 

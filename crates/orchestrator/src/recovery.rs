@@ -39,20 +39,34 @@ pub struct Recovered {
     pub files: usize,
 }
 
+/// What is being repaired, so that whoever waits for a start can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repairing {
+    /// Sessions whose process is gone.
+    Sessions,
+    /// Tasks that say they are at work.
+    Tasks,
+    /// Environments that were being made or removed.
+    Environments,
+}
+
+/// Told how many of how many are repaired.
+pub type Tell<'a> = &'a (dyn Fn(Repairing, usize, usize) + Sync);
+
 impl Orchestrator {
     /// Recovers. Called once, before anything else may change the database.
     ///
     /// # Errors
     /// When the store fails: the server must not start then.
     pub async fn recover(&self) -> Result<Recovered> {
-        self.recover_telling(&|_, _| {}).await
+        self.recover_telling(&|_, _, _| {}).await
     }
 
-    /// As [`Orchestrator::recover`], saying of how many sessions how many are repaired.
+    /// As [`Orchestrator::recover`], saying before each batch how far it has come.
     ///
     /// # Errors
     /// As [`Orchestrator::recover`].
-    pub async fn recover_telling(&self, tell: &(dyn Fn(usize, usize) + Sync)) -> Result<Recovered> {
+    pub async fn recover_telling(&self, tell: Tell<'_>) -> Result<Recovered> {
         let mut done = Recovered {
             groups_ended: self.end_leftover_groups().await?,
             ..Recovered::default()
@@ -62,7 +76,7 @@ impl Orchestrator {
             recovery::sessions(&mut tx).await?
         };
         for batch in unfinished.chunks(bounds::RECOVERY_BATCH) {
-            tell(done.sessions, unfinished.len());
+            tell(Repairing::Sessions, done.sessions, unfinished.len());
             self.recover_sessions(batch).await?;
             done.sessions += batch.len();
         }
@@ -71,6 +85,7 @@ impl Orchestrator {
             recovery::tasks(&mut tx).await?
         };
         for batch in stuck.chunks(bounds::RECOVERY_BATCH) {
+            tell(Repairing::Tasks, done.tasks, stuck.len());
             let mut tx = self.inner.store.write().await?.unheard();
             for task in batch {
                 settle_task(&mut tx, task).await?;
@@ -78,7 +93,7 @@ impl Orchestrator {
             self.commit(tx).await?;
             done.tasks += batch.len();
         }
-        done.environments = self.recover_environments().await?;
+        done.environments = self.recover_environments(tell).await?;
         done.files = self.sweep_attachments().await?;
         Ok(done)
     }
@@ -132,7 +147,7 @@ impl Orchestrator {
     }
 
     /// Finishes removals, undoes what was being made, and declares the rest to the monitor.
-    async fn recover_environments(&self) -> Result<usize> {
+    async fn recover_environments(&self, tell: Tell<'_>) -> Result<usize> {
         let mut unfinished = Vec::new();
         let mut ready = Vec::new();
         {
@@ -153,7 +168,8 @@ impl Orchestrator {
         }
         unfinished.sort_by(|a, b| a.id.cmp(&b.id));
         unfinished.dedup_by(|a, b| a.id == b.id);
-        for environment in &unfinished {
+        for (done, environment) in unfinished.iter().enumerate() {
+            tell(Repairing::Environments, done, unfinished.len());
             self.remove_environment(environment).await;
         }
         for environment in &ready {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -29,6 +30,7 @@ pub struct Server {
     code: String,
     secret: String,
     log: Arc<Mutex<String>>,
+    patience: Duration,
 }
 
 impl Server {
@@ -80,6 +82,7 @@ impl Server {
             code: String::new(),
             secret: String::new(),
             log: Arc::default(),
+            patience: DEADLINE,
         };
         server.launch().await?;
         Ok(server)
@@ -119,7 +122,7 @@ impl Server {
         });
         self.child = Some(child);
         let mut lines = BufReader::new(out).lines();
-        let url = timeout(DEADLINE, async {
+        let url = timeout(self.patience, async {
             while let Some(line) = lines.next_line().await? {
                 if let Some((_, rest)) = line.split_once("http://localhost:") {
                     return Ok(rest.to_owned());
@@ -145,6 +148,11 @@ impl Server {
             .context("no secret")?
             .clone_into(&mut self.secret);
         Ok(())
+    }
+
+    /// Waits so long for its next starts: one that has very much to repair takes longer than any test's.
+    pub fn wait_for_start(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// The port it listens on.

@@ -8,6 +8,7 @@ use model::session::{Activity, SessionState};
 use model::summary::TaskStatusSummary;
 use model::task::TaskState;
 use model::turn::TurnOutcome;
+use orchestrator::recovery::Repairing;
 use std::sync::{Mutex, PoisonError};
 use store::executions::{self, Execution};
 use store::faults::FaultPoint;
@@ -176,9 +177,9 @@ async fn rec_01_many_sessions_are_repaired_in_batches(world: World) -> Result<()
     let damage = sql("UPDATE task_sessions SET state = 'DREAMING' WHERE id = $1");
     world.story.tamper(damage.bind(damaged)).await?;
     let progress = Mutex::new(Vec::new());
-    let note = |done, of| {
+    let note = |repairing, done, of| {
         let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-        progress.push((done, of));
+        progress.push((repairing, done, of));
     };
     let recovered = world.orchestrator.recover_telling(&note).await?;
     // The task of the damaged one came to rest with it.
@@ -186,7 +187,12 @@ async fn rec_01_many_sessions_are_repaired_in_batches(world: World) -> Result<()
     let progress = progress
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    assert_eq!(progress, [(0, all), (bounds::RECOVERY_BATCH, all)]);
+    let told = [
+        (Repairing::Sessions, 0, all),
+        (Repairing::Sessions, bounds::RECOVERY_BATCH, all),
+        (Repairing::Tasks, 0, all - 1),
+    ];
+    assert_eq!(progress, told);
     assert_eq!(noted(&world).await?, 0);
     for (task, session) in &killed {
         assert_eq!(state(&world, session).await?, SessionState::WaitingForInput);
