@@ -6,7 +6,8 @@
 //! field by field.
 //!
 //! - [`happening`] names what can happen; [`mind`] is the machine by itself, with what only a session's owner knows.
-//! - [`step`] lets something happen in a transaction, as the product's own callers do; [`rows`] reads everything back.
+//! - [`step`] lets something happen in a transaction, as the product's own callers do; [`rows`] reads everything back,
+//!   and [`told`] compares what is told of it.
 //! - [`world`] is a session with both sides of it; [`cases`] makes cases from seeds and names the seed of one that fails.
 //! - [`reach`] holds that cases come everywhere: what no case does is not proven by any.
 
@@ -16,6 +17,7 @@ mod mind;
 mod reach;
 mod rows;
 mod step;
+mod told;
 mod world;
 
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! Running cases: from a seed to happenings, and from a failure to the fewest happenings that still fail.
 
-use super::happening::{Happening, happening};
+use super::happening::{Beginning, Happening, beginning, happening};
 use super::world::{Stage, World};
 use anyhow::{Context, Result, anyhow, bail};
 use futures_util::FutureExt;
@@ -26,8 +26,8 @@ const LENGTH: usize = 120;
 /// Runs while looking for fewer happenings, at most.
 const SHRINKS: usize = 1_000;
 
-/// Whether the task is to be started, and what happens then.
-pub(super) type Case = (bool, Vec<Happening>);
+/// How a case begins, and what happens then.
+pub(super) type Case = (Beginning, Vec<Happening>);
 
 fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
@@ -39,7 +39,7 @@ fn tree(seed: u64) -> Result<impl ValueTree<Value = Case>> {
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let tree = (proptest::bool::ANY, vec(happening(), 1..LENGTH)).new_tree(&mut runner);
+    let tree = (beginning(), vec(happening(), 1..LENGTH)).new_tree(&mut runner);
     tree.map_err(|reason| anyhow!("no case: {reason}"))
 }
 
@@ -66,10 +66,10 @@ pub(super) async fn run(story: Story, usual: u64) -> Result<()> {
 }
 
 /// One case from beginning to end; a panic is a failure. A failure says what happened before.
-async fn case(stage: &Stage, (intended, happenings): &Case) -> Result<()> {
+async fn case(stage: &Stage, (beginning, happenings): &Case) -> Result<()> {
     let mut before = Vec::new();
     let lived = AssertUnwindSafe(async {
-        let mut world = World::begin(stage, *intended).await?;
+        let mut world = World::begin(stage, *beginning).await?;
         for what in happenings {
             before.extend(world.happen(what).await?);
         }
@@ -83,12 +83,7 @@ async fn case(stage: &Stage, (intended, happenings): &Case) -> Result<()> {
             Err(anyhow!("panicked: {}", text.unwrap_or_default()))
         }
     };
-    lived.with_context(|| {
-        format!(
-            "intended: {intended}, after [\n  {}\n]",
-            before.join("\n  ")
-        )
-    })
+    lived.with_context(|| format!("{beginning:?}, after [\n  {}\n]", before.join("\n  ")))
 }
 
 async fn shrink(

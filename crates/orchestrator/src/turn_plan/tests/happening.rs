@@ -5,19 +5,41 @@ use model::task::TaskState;
 use model::turn::TurnOutcome;
 use proptest::prelude::*;
 use proptest::strategy::Union;
+use store::faults::FaultPoint;
 
 /// Which of several.
 pub(super) type Pick = u8;
+
+/// How a case begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning {
+    /// What the task is to start with is stored.
+    pub(super) intended: bool,
+    /// Time stands still, which is harsher than any clock of ours: what is ordered by time is ordered by ids then.
+    pub(super) stands: bool,
+}
+
+/// Anything.
+pub(super) fn beginning() -> impl Strategy<Value = Beginning> {
+    (any::<bool>(), any::<bool>()).prop_map(|(intended, stands)| Beginning { intended, stands })
+}
 
 /// Something that happens, if it can happen just then.
 #[derive(Clone, Debug)]
 pub(super) struct Happening {
     pub(super) what: What,
-    /// So long after what happened before. Not at all is less than any clock of ours allows: what is ordered by time is
-    /// ordered by the ids of its rows then.
+    /// So long after what happened before, if time does not stand still.
     pub(super) micros: i64,
-    /// Its transaction is not committed.
-    pub(super) rolls_back: bool,
+    pub(super) fate: Fate,
+}
+
+/// What becomes of its transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fate {
+    Commits,
+    RollsBack,
+    /// The store fails at this passing of this point, if that is reached; else it is committed.
+    Fails(FaultPoint, u32),
 }
 
 /// What another session of the same task does.
@@ -79,13 +101,21 @@ pub(super) enum What {
 
 /// Anything, the usual more often.
 pub(super) fn happening() -> impl Strategy<Value = Happening> {
-    let micros = prop_oneof![3 => Just(0_i64), 1 => Just(1), 1 => 2..5_000_000_i64];
-    let rolls_back = prop::bool::weighted(0.12);
-    (what(), micros, rolls_back).prop_map(|(what, micros, rolls_back)| Happening {
-        what,
-        micros,
-        rolls_back,
-    })
+    let micros = prop_oneof![1 => Just(1_i64), 1 => 2..5_000_000_i64];
+    (what(), micros, fate()).prop_map(|(what, micros, fate)| Happening { what, micros, fate })
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let fails = prop_oneof![
+        4 => (1..60_u32).prop_map(|nth| (FaultPoint::WriteStatement, nth)),
+        1 => Just((FaultPoint::BeforeCommit, 1)),
+        1 => Just((FaultPoint::AfterCommit, 1)),
+    ];
+    prop_oneof![
+        84 => Just(Fate::Commits),
+        7 => Just(Fate::RollsBack),
+        9 => fails.prop_map(|(point, nth)| Fate::Fails(point, nth)),
+    ]
 }
 
 fn what() -> impl Strategy<Value = What> {
@@ -122,8 +152,8 @@ fn people() -> impl Strategy<Value = What> {
         2 => any::<Pick>().prop_map(What::DeletesPermission),
         4 => Just(What::WantsQueue),
         3 => Just(What::Stops),
-        2 => Just(What::StopsProcess),
-        1 => prop_oneof![3 => Just(What::Stops), 1 => Just(What::Closes)],
+        3 => Just(What::StopsProcess),
+        1 => prop_oneof![Just(What::Stops), Just(What::Closes)],
         14 => (any::<Pick>(), decision).prop_map(|(which, how)| What::Decides(which, how)),
         18 => (any::<Pick>(), answer).prop_map(|(which, how)| What::Resolves(which, how)),
         1 => set.prop_map(What::SetsTask),
@@ -137,7 +167,7 @@ fn owner() -> impl Strategy<Value = What> {
         3 => Just(What::Resumes),
         3 => ending.clone().prop_map(What::StartFails),
         2 => ending.prop_map(What::GivesUp),
-        1 => any::<bool>().prop_map(|idle| What::Forgets { idle }),
+        4 => prop::bool::weighted(0.8).prop_map(|idle| What::Forgets { idle }),
         1 => Just(What::Rests),
         3 => Just(What::DeliversDecisions),
         5 => Just(What::DeliversAnswers),

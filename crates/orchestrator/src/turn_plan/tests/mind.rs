@@ -1,7 +1,7 @@
 //! The machine by itself: everything it ever knew of the session, what only the session's owner knows, and which
 //! happening is which input to it.
 
-use super::happening::{Pick, Sibling, What};
+use super::happening::{Beginning, Happening, Pick, Sibling, What};
 use model::ids::{MessageId, PendingId, SessionId, TurnId};
 use model::message::RequestStatus;
 use model::session::SessionState;
@@ -52,6 +52,8 @@ pub(super) struct Mind {
     asked_in: Vec<PromptFact>,
     /// How many ids were given.
     given: u32,
+    /// Time stands still.
+    stands: bool,
 }
 
 fn one<T: Clone>(of: &[T], pick: Pick) -> Option<T> {
@@ -65,9 +67,9 @@ pub(super) fn asked_by(permission: &MessageId) -> PendingId {
 
 impl Mind {
     /// A session that was just made in a new task.
-    pub(super) fn new(session: &SessionId, intended: bool) -> Self {
+    pub(super) fn new(session: &SessionId, beginning: Beginning) -> Self {
         let mut facts = Facts::new(TaskState::Todo);
-        facts.task.intended = intended;
+        facts.task.intended = beginning.intended;
         Self {
             facts,
             execution: false,
@@ -78,7 +80,13 @@ impl Mind {
             stop_begun: false,
             asked_in: Vec::new(),
             given: 0,
+            stands: beginning.stands,
         }
+    }
+
+    /// How much time passes before this, in microseconds.
+    pub(super) const fn passes(&self, happening: &Happening) -> i64 {
+        if self.stands { 0 } else { happening.micros }
     }
 
     fn id(&self, of: &str) -> String {
@@ -222,6 +230,8 @@ impl Mind {
             } else {
                 Input::Starting { lifecycle: false }
             }
+        } else if facts.stopping && facts.process && facts.open().is_none() {
+            return Some(Step::Exit);
         } else if self.attempted() && stops && !self.stop_begun {
             Input::StopBegun
         } else if facts

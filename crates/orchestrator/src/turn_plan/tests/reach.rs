@@ -1,6 +1,7 @@
 //! Cases come everywhere. The machine goes on by itself here, without rows, so that many can be looked at.
 
 use super::cases;
+use super::happening::Fate;
 use super::mind::{Mind, Step};
 use anyhow::Result;
 use model::ids::SessionId;
@@ -86,15 +87,18 @@ fn of_change(mind: &Mind, change: &Change) -> Option<String> {
 
 /// What one case meets.
 fn meets(seed: u64) -> Result<BTreeSet<String>> {
-    let (intended, happenings) = cases::of_seed(seed)?;
-    let mut mind = Mind::new(&SessionId::parse("session")?, intended);
+    let (beginning, happenings) = cases::of_seed(seed)?;
+    let mut mind = Mind::new(&SessionId::parse("session")?, beginning);
     let mut met = BTreeSet::new();
     let (mut now, mut begun) = (1, 0);
-    for happening in happenings.iter().filter(|one| !one.rolls_back) {
+    for happening in happenings
+        .iter()
+        .filter(|one| matches!(one.fate, Fate::Commits))
+    {
         let Some(step) = mind.step(&happening.what) else {
             continue;
         };
-        now += happening.micros;
+        now += mind.passes(happening);
         let Some(input) = mind.begin(&step) else {
             met.insert(format!("step {}", word(&step)));
             continue;

@@ -2,16 +2,14 @@
 
 use super::mind::Mind;
 use super::step::Scene;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use model::ids::{MessageId, PendingId};
-use model::message::{Disposition, MessageType, RequestStatus};
+use model::message::{MessageType, RequestStatus};
 use model::session::{Activity, SessionState};
 use model::task::TaskState;
 use model::turn::TurnOutcome;
 use model::turn_machine::facts::{Facts, PermissionFact, PromptFact, QuestionsFact, TurnFact};
 use std::collections::BTreeMap;
-use store::messages;
-use store::messages::Window;
 use store::row::Row;
 use store::sql::{Link, sql};
 
@@ -129,20 +127,4 @@ fn ask(bundles: &mut Vec<QuestionsFact>, row: &Row, mind: &Mind) -> Result<()> {
         None => bundles.push(bundle),
     }
     Ok(())
-}
-
-/// What became of each prompt, as the rows say it to people.
-pub(super) async fn dispositions(
-    link: &mut Link,
-    scene: &Scene,
-) -> Result<BTreeMap<MessageId, Disposition>> {
-    let (mut rows, more) = messages::list(link, &scene.session, Window::Newest, 10_000).await?;
-    ensure!(!more, "a case is longer than it can be");
-    rows.extend(messages::queue(link, &scene.session).await?);
-    let prompts = rows
-        .into_iter()
-        .filter(|row| row.kind == MessageType::Message);
-    prompts
-        .map(|row| Ok((row.id, row.disposition.context("a prompt has one")?)))
-        .collect()
 }

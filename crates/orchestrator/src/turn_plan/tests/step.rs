@@ -28,6 +28,17 @@ use store::{recovery, sessions, tasks, turns};
 /// How many questions a bundle has.
 const QUESTIONS: u32 = 2;
 
+/// Who tells clients of a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Teller {
+    /// Nobody here.
+    Nobody,
+    /// Whoever carries the plan out.
+    Plan,
+    /// They, and the caller of what it stored by itself.
+    CallerToo,
+}
+
 /// What a case happens to.
 pub(super) struct Scene {
     pub(super) task: TaskId,
@@ -38,8 +49,13 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Lets it happen, to the rows and to the machine by itself.
-    pub(super) async fn take(&self, tx: &mut WriteTx, mind: &mut Mind, step: &Step) -> Result<()> {
+    /// Lets it happen, to the rows and to the machine by itself. Says who tells of it.
+    pub(super) async fn take(
+        &self,
+        tx: &mut WriteTx,
+        mind: &mut Mind,
+        step: &Step,
+    ) -> Result<Teller> {
         let input = mind.begin(step);
         match step {
             Step::Ask(Input::Ready) | Step::Up => self.note_process(tx).await?,
@@ -48,17 +64,20 @@ impl Scene {
             Step::Kill => self.beside(tx, Sibling::Rests).await?,
             Step::Ask(_) | Step::Exit | Step::Detach(_) | Step::StopProcess => {}
         }
-        if let Some(input) = input {
-            Box::pin(self.ask(tx, mind, &input)).await?;
-        }
+        let Some(input) = input else {
+            return Ok(Teller::Nobody);
+        };
+        let own = Box::pin(self.ask(tx, mind, &input)).await?;
         if matches!(step, Step::Kill) {
             self.set_task(tx, mind.facts.task.state).await?;
+            return Ok(Teller::Nobody); // nobody listens yet
         }
-        Ok(())
+        Ok(if own { Teller::CallerToo } else { Teller::Plan })
     }
 
-    /// Asks the machine twice: with what is loaded, and with everything it ever knew. Both say the same.
-    async fn ask(&self, tx: &mut WriteTx, mind: &mut Mind, input: &Input) -> Result<()> {
+    /// Asks the machine twice: with what is loaded, and with everything it ever knew. Both say the same. Says whether
+    /// anything was the caller's to store.
+    async fn ask(&self, tx: &mut WriteTx, mind: &mut Mind, input: &Input) -> Result<bool> {
         let fresh = mind.fresh();
         let decided = decide(&mind.known(input), input, &fresh);
         let loaded = self.load(tx, mind, input).await?;
@@ -70,7 +89,7 @@ impl Scene {
             );
         }
         let Ok(plan) = decided else {
-            return Ok(()); // a person is told, and nothing changes
+            return Ok(false); // a person is told, and nothing changes
         };
         let (own, rest): (Vec<_>, Vec<_>) = plan
             .changes
@@ -89,7 +108,7 @@ impl Scene {
             tx.touch(&self.task);
         }
         mind.follow(input, &plan);
-        Ok(())
+        Ok(!own.is_empty())
     }
 
     /// What an answer leads to is asked for once it is stored, with what is loaded then.
@@ -141,6 +160,10 @@ impl Scene {
             Input::SentAgain(id) | Input::Deleted(id) => {
                 if let Some(row) = messages::get(tx, id).await? {
                     add_row(tx, &mut loaded, &row).await?;
+                    // Whatever row it is, it moves no boundary (PEN-04).
+                    let boundary = |facts: &Facts| facts.current().map(|turn| turn.id.clone());
+                    let (moved, stays) = (boundary(&loaded), boundary(&mind.facts));
+                    ensure!(moved == stays, "{id} moves {stays:?} to {moved:?}");
                 }
             }
             // The owner knows what it acknowledged.

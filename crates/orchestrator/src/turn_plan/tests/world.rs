@@ -1,15 +1,17 @@
 //! A session with both sides of it: its rows, and the machine by itself. After each step they agree.
 
-use super::happening::Happening;
-use super::mind::Mind;
+use super::happening::{Beginning, Fate, Happening};
+use super::mind::{Mind, Step};
 use super::rows;
-use super::step::Scene;
+use super::step::{Scene, Teller};
+use super::told::{self, Seen};
 use anyhow::{Context, Result, bail, ensure};
 use model::clock::{Clock, Timestamp};
 use model::turn_machine::facts::Facts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use store::faults::FaultPoint;
 use store::open::Store;
 use store::sql::{Link, sql};
 use store::tasks::{self, LaunchIntent};
@@ -49,17 +51,19 @@ pub(super) struct World<'a> {
     stage: &'a Stage,
     scene: Scene,
     mind: Mind,
+    /// What clients can see of it.
+    seen: Seen,
 }
 
 impl<'a> World<'a> {
-    /// A task that is to be started, if `intended`, with two sessions.
-    pub(super) async fn begin(stage: &'a Stage, intended: bool) -> Result<Self> {
+    /// A task with two sessions.
+    pub(super) async fn begin(stage: &'a Stage, beginning: Beginning) -> Result<Self> {
         let story = &stage.story;
         let task = story.task().await?;
         let environment = story.environment(&task, &["project"]).await?;
         let session = story.session(&task, Some(&environment)).await?;
         let sibling = story.session(&task, Some(&environment)).await?;
-        if intended {
+        if beginning.intended {
             let intent = LaunchIntent {
                 agent_profile_id: None,
                 prompt: "Begin.".to_owned(),
@@ -70,18 +74,19 @@ impl<'a> World<'a> {
                 })
                 .await?;
         }
-        let world = Self {
-            stage,
-            mind: Mind::new(&session, intended),
-            scene: Scene {
-                task,
-                session,
-                sibling,
-                environment,
-            },
+        let mind = Mind::new(&session, beginning);
+        let scene = Scene {
+            task,
+            session,
+            sibling,
+            environment,
         };
-        world.agree().await?;
-        Ok(world)
+        Ok(Self {
+            stage,
+            seen: agree(stage, &scene, &mind).await?,
+            scene,
+            mind,
+        })
     }
 
     /// Lets it happen if it can; says what it came to.
@@ -89,61 +94,88 @@ impl<'a> World<'a> {
         let Some(step) = self.mind.step(&happening.what) else {
             return Ok(None);
         };
-        self.stage
-            .clock
-            .0
-            .fetch_add(happening.micros, Ordering::SeqCst);
-        let rolls_back = if happening.rolls_back {
-            ", rolled back"
-        } else {
-            ""
-        };
-        let told = format!("{step:?} after {} µs{rolls_back}", happening.micros);
-        let lived = async {
-            let mut mind = self.mind.clone();
-            let mut tx = self.stage.store.write().await?;
-            self.scene.take(&mut tx, &mut mind, &step).await?;
-            if happening.rolls_back {
-                drop(tx);
-            } else {
-                let _ = tx.commit().await?; // nobody listens
-                self.mind = mind;
-            }
-            self.agree().await
-        };
-        lived.await.with_context(|| told.clone())?;
+        let fate = happening.fate;
+        let micros = self.mind.passes(happening);
+        self.stage.clock.0.fetch_add(micros, Ordering::SeqCst);
+        let told = format!("{step:?}, {micros} µs later, {fate:?}");
+        self.live(&step, fate).await.with_context(|| told.clone())?;
         Ok(Some(told))
     }
 
-    /// The rows say what the machine says: all of them, what is loaded of them, and what people are told of prompts.
-    async fn agree(&self) -> Result<()> {
-        let mut tx = self.stage.store.read().await?;
-        let link: &mut Link = &mut tx;
-        let (scene, mind) = (&self.scene, &self.mind);
-        same(
-            "all rows",
-            &rows::all(link, scene, mind).await?,
-            &mind.facts,
-        )?;
-        same(
-            "what is loaded",
-            &scene.loaded(link, mind).await?,
-            &mind.loadable(),
-        )?;
-        let noted = sql("SELECT id FROM executors_running WHERE session_id = $1");
-        let noted = link.maybe(noted.bind(&scene.session)).await?.is_some();
-        ensure!(noted == mind.execution, "a process is noted: {noted}");
-        let told = rows::dispositions(link, scene).await?;
-        let mut known = mind.facts.clone();
-        known.process = mind.execution;
-        let mut expected = BTreeMap::new();
-        for id in mind.prompts() {
-            let disposition = known.disposition(&id).context("it has a place")?;
-            expected.insert(id, disposition);
+    async fn live(&mut self, step: &Step, fate: Fate) -> Result<()> {
+        let store = &self.stage.store;
+        if let Fate::Fails(point, nth) = fate {
+            store.faults().fail(point, nth);
         }
-        ensure!(told == expected, "of prompts: {told:?}, not {expected:?}");
+        let mut mind = self.mind.clone();
+        let mut tx = store.write().await?;
+        let committed = match self.scene.take(&mut tx, &mut mind, step).await {
+            Ok(teller) if !matches!(fate, Fate::RollsBack) => {
+                let committed = tx.commit().await;
+                committed
+                    .map(|done| Some((teller, done)))
+                    .map_err(Into::into)
+            }
+            Ok(_) => Ok(None),
+            Err(error) => Err(error),
+        };
+        store.faults().disarm();
+        let (happened, done) = match (store.faults().take_failed().as_slice(), committed) {
+            ([], committed) => committed.map(|done| (done.is_some(), done))?,
+            // It is stored, and whoever did it does not know.
+            ([FaultPoint::AfterCommit], Err(_)) => (true, None),
+            ([_], Err(_)) => (false, None),
+            (failed, _) => bail!("it went on when the store failed: {failed:?}"),
+        };
+        if happened {
+            self.mind = mind;
+        }
+        let now = self.agree().await?;
+        if let Some((teller, done)) = done {
+            if teller != Teller::Nobody {
+                told::is_true(&done.events, &now)?;
+            }
+            if teller == Teller::Plan {
+                told::is_all(&done, &self.seen, &now)?;
+            }
+        }
+        self.seen = now;
         Ok(())
     }
+
+    async fn agree(&self) -> Result<Seen> {
+        agree(self.stage, &self.scene, &self.mind).await
+    }
+}
+
+/// The rows say what the machine says: all of them, what is loaded of them, and what people are told of prompts.
+async fn agree(stage: &Stage, scene: &Scene, mind: &Mind) -> Result<Seen> {
+    let mut tx = stage.store.read().await?;
+    let link: &mut Link = &mut tx;
+    same(
+        "all rows",
+        &rows::all(link, scene, mind).await?,
+        &mind.facts,
+    )?;
+    same(
+        "what is loaded",
+        &scene.loaded(link, mind).await?,
+        &mind.loadable(),
+    )?;
+    let noted = sql("SELECT id FROM executors_running WHERE session_id = $1");
+    let noted = link.maybe(noted.bind(&scene.session)).await?.is_some();
+    ensure!(noted == mind.execution, "a process is noted: {noted}");
+    let seen = Seen::now(link, scene).await?;
+    let mut known = mind.facts.clone();
+    known.process = mind.execution;
+    let mut expected = BTreeMap::new();
+    for id in mind.prompts() {
+        let disposition = known.disposition(&id).context("it has a place")?;
+        expected.insert(id, disposition);
+    }
+    let told = seen.dispositions()?;
+    ensure!(told == expected, "of prompts: {told:?}, not {expected:?}");
+    Ok(seen)
 }
 
 /// Both, field by field.
