@@ -144,9 +144,9 @@ fn people() -> impl Strategy<Value = What> {
         TaskState::Completed,
     ]);
     prop_oneof![
-        20 => Just(What::Sends),
+        28 => Just(What::Sends),
         8 => any::<Pick>().prop_map(What::SendsAgain),
-        3 => any::<Pick>().prop_map(What::SendsNow),
+        7 => any::<Pick>().prop_map(What::SendsNow),
         3 => any::<Pick>().prop_map(What::TakesOut),
         4 => any::<Pick>().prop_map(What::Deletes),
         2 => any::<Pick>().prop_map(What::DeletesPermission),

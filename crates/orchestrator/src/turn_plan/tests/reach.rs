@@ -28,7 +28,7 @@ const CHANGES: &str = "ReserveForPrompt ReserveForAnswers OpenLifecycle TurnOpen
     Milestone LaunchOver ForgetProcess AskPermission EndPermission EndPermissions PermissionDelivered AskQuestions \
     EndQuestions QuestionsDelivered RestoreQuestions";
 
-const OTHER: [&str; 28] = [
+const OTHER: [&str; 29] = [
     "step Up",
     "step Exit",
     "step Detach",
@@ -42,6 +42,7 @@ const OTHER: [&str; 28] = [
     "turn Interrupted",
     "turn begun at the time of another",
     "prompt queued",
+    "prompt queued before an earlier one",
     "prompt sending",
     "prompt dispatched",
     "prompt uncertain",
@@ -119,6 +120,9 @@ fn meets(seed: u64) -> Result<BTreeSet<String>> {
                 met.insert("turn begun at the time of another".to_owned());
             }
             begun = now;
+        }
+        if !mind.facts.queue.is_sorted() {
+            met.insert("prompt queued before an earlier one".to_owned());
         }
         let told = mind.prompts();
         let told = told.iter().filter_map(|id| mind.facts.disposition(id));
