@@ -220,6 +220,12 @@ pub const SQLITE_READERS: u32 = 4;
 pub const POSTGRES_READERS: u32 = 8;
 /// How long PostgreSQL waits for another process's lock. Overflow: as for [`SQLITE_BUSY`].
 pub const POSTGRES_LOCK_WAIT: Duration = Duration::from_secs(5);
+/// How long PostgreSQL is asked what became of a commit whose answer was lost: what a database needs that is started
+/// again, and no writer is kept from anything that it could do meanwhile. Overflow: whoever committed is told that it
+/// failed, and looks before trying again.
+pub const COMMIT_ASKED: Duration = Duration::from_secs(10);
+/// The pause between two questions of [`COMMIT_ASKED`].
+pub const COMMIT_ASK_EVERY: Duration = Duration::from_millis(100);
 /// How long PostgreSQL keeps a transaction whose program says nothing. Overflow: it is rolled back and its connection
 /// ended, so a server that hangs does not hold the database.
 pub const POSTGRES_IDLE_TRANSACTION: Duration = Duration::from_secs(60);

@@ -33,13 +33,16 @@ impl AdvisoryLock {
 /// Begins a transaction that is the only writer. On SQLite the lock is the database's own.
 pub(crate) const SQLITE_BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 
-/// Makes a transaction that has begun the only writer; the lock ends with it.
+/// Makes a transaction that has begun the only writer, and gives its number as `id`; the lock ends with it.
 ///
 /// A statement of its own and not a part of `BEGIN`: a wait in vain fails the transaction, and only one that is known
 /// to have begun is rolled back when it is dropped. Else its connection would refuse everything from then on, and one
 /// whose wait was given up could come to hold the lock for nobody.
 pub(crate) fn postgres_become_writer() -> SqlStr {
-    lock(AdvisoryLock::Writer, "")
+    let (class, object) = AdvisoryLock::Writer.keys();
+    let text = format!("SELECT txid_current() AS id FROM pg_advisory_xact_lock({class}, {object})");
+    // Numbers of our own; nothing in it comes from outside.
+    sqlx::AssertSqlSafe(text).into_sql_str()
 }
 
 /// Makes a transaction that has begun the one that migrates: whoever comes second waits, and finds everything done.

@@ -26,12 +26,15 @@ pub enum FaultPoint {
     WriteStatement,
     /// Before a transaction is committed: failing here, nothing happened.
     BeforeCommit,
+    /// After PostgreSQL committed a transaction, before its answer is taken: failing here, it is asked what became of
+    /// it. SQLite does not pass it.
+    CommitAnswer,
     /// After a transaction was committed: failing here, everything happened and the answer is lost.
     AfterCommit,
 }
 
 impl FaultPoint {
-    /// Every point, in the order in which a transaction passes them.
+    /// Every point of which whoever passes it hears the failure, in the order in which a transaction passes them.
     pub const ALL: [Self; 6] = [
         Self::BeginRead,
         Self::ReadStatement,

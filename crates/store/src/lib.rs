@@ -32,6 +32,7 @@ pub mod marks;
 pub mod messages;
 pub(crate) mod migrations;
 pub mod open;
+pub(crate) mod outcome;
 pub mod profiles;
 pub mod pull_requests;
 pub mod recovery;

@@ -2,12 +2,13 @@
 
 use crate::dialect;
 use crate::error::{Result, StoreError};
+use crate::outcome::Witness;
 use crate::sql::{Engine, Link};
 use model::bounds;
 use model::clock::{Clock, Timestamp};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Database, Pool, Postgres, Sqlite};
+use sqlx::{Database, Pool, Postgres, Row as _, Sqlite};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -176,20 +177,30 @@ impl Store {
         &self.inner.faults
     }
 
-    pub(crate) async fn begin_write(&self) -> Result<(Engine, OwnedMutexGuard<()>)> {
+    pub(crate) async fn begin_write(
+        &self,
+    ) -> Result<(Engine, OwnedMutexGuard<()>, Option<Witness>)> {
         Ok(match &self.inner.pools {
             Pools::Sqlite(lane) => {
                 let turn = Arc::clone(&lane.turn).lock_owned().await;
                 let begin = dialect::SQLITE_BEGIN_WRITE;
-                (Engine::Sqlite(lane.writer.begin_with(begin).await?), turn)
+                (
+                    Engine::Sqlite(lane.writer.begin_with(begin).await?),
+                    turn,
+                    None,
+                )
             }
             Pools::Postgres(lane) => {
                 let turn = Arc::clone(&lane.turn).lock_owned().await;
                 let mut tx = lane.writer.begin().await?;
-                sqlx::raw_sql(dialect::postgres_become_writer())
-                    .execute(&mut *tx)
+                let row = sqlx::raw_sql(dialect::postgres_become_writer())
+                    .fetch_one(&mut *tx)
                     .await?;
-                (Engine::Postgres(tx), turn)
+                let witness = Witness {
+                    readers: lane.readers.clone(),
+                    id: row.try_get("id")?,
+                };
+                (Engine::Postgres(tx), turn, Some(witness))
             }
         })
     }

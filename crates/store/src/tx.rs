@@ -8,12 +8,13 @@
 //! [`WriteTx::touch`], and committing raises `authority_seq` in the same transaction (REC-06). Events leave a
 //! transaction only by committing it.
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 #[cfg(feature = "faults")]
 use crate::faults::FaultPoint;
 #[cfg(feature = "faults")]
 use crate::faults::halt::{self, Moment};
 use crate::open::Store;
+use crate::outcome::{Outcome, Witness, is_answer};
 use crate::sql::{Engine, Link, sql_in};
 use model::clock::Timestamp;
 use model::event::Event;
@@ -53,6 +54,7 @@ pub struct WriteTx {
     events: Vec<Event>,
     touched: BTreeSet<TaskId>,
     heard: bool,
+    witness: Option<Witness>,
 }
 
 /// What a committed transaction leaves to be done: publish these events in order, and poke the projector for these
@@ -71,6 +73,7 @@ impl WriteTx {
         link: Link,
         turn: tokio::sync::OwnedMutexGuard<()>,
         now: Timestamp,
+        witness: Option<Witness>,
     ) -> Self {
         Self {
             link,
@@ -79,6 +82,7 @@ impl WriteTx {
             events: Vec::new(),
             touched: BTreeSet::new(),
             heard: true,
+            witness,
         }
     }
 
@@ -112,10 +116,11 @@ impl WriteTx {
         self.touched.insert(task_id.clone());
     }
 
-    /// Commits.
+    /// Commits. An answer that got lost is asked for again ([`crate::outcome`]).
     ///
     /// # Errors
-    /// When the engine refuses; then nothing happened and no event exists.
+    /// When the engine refuses; then nothing happened and no event exists. And when nobody can say what became of it,
+    /// because the database cannot be reached for `bounds::COMMIT_ASKED` either: whoever tries again must look first.
     pub async fn commit(mut self) -> Result<Committed> {
         if !self.touched.is_empty() {
             let mark = sql_in(
@@ -129,9 +134,25 @@ impl WriteTx {
             self.link.faults.pass(FaultPoint::BeforeCommit).await?;
             halt::at_commit(self.link.halting, Moment::BeforeCommit).await;
         }
-        match self.link.engine {
-            Engine::Sqlite(tx) => tx.commit().await?,
-            Engine::Postgres(tx) => tx.commit().await?,
+        let answer = match self.link.engine {
+            Engine::Sqlite(tx) => tx.commit().await.map_err(StoreError::from),
+            Engine::Postgres(tx) => tx.commit().await.map_err(StoreError::from),
+        };
+        #[cfg(feature = "faults")]
+        let answer = match &self.witness {
+            Some(_) => answer.and(self.link.faults.pass(FaultPoint::CommitAnswer).await),
+            None => answer,
+        };
+        if let Err(error) = answer {
+            match &self.witness {
+                Some(witness) if !is_answer(&error) => match witness.ask().await {
+                    Outcome::Committed => {
+                        tracing::info!("the answer of a commit was lost; it happened");
+                    }
+                    Outcome::Aborted | Outcome::Unknown => return Err(error),
+                },
+                _ => return Err(error),
+            }
         }
         drop(self.turn);
         #[cfg(feature = "faults")]
@@ -167,11 +188,11 @@ impl Store {
     pub async fn write(&self) -> Result<WriteTx> {
         #[cfg(feature = "faults")]
         self.faults().pass(FaultPoint::BeginWrite).await?;
-        let (engine, turn) = self.begin_write().await?;
+        let (engine, turn, witness) = self.begin_write().await?;
         let link = self.link(engine);
         #[cfg(feature = "faults")]
         let link = link.at(FaultPoint::WriteStatement);
-        Ok(WriteTx::new(link, turn, self.now()))
+        Ok(WriteTx::new(link, turn, self.now(), witness))
     }
 
     /// Begins a read transaction over one snapshot.

@@ -12,6 +12,7 @@
 )]
 
 pub mod client;
+pub mod cut_line;
 pub mod http;
 pub mod in_process;
 pub mod postgres;

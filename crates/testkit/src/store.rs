@@ -1,8 +1,9 @@
 //! Throwaway stores on real databases, and a clock that a test moves.
 
+use crate::cut_line::CutLine;
 use crate::postgres::Database;
 use ::store::open::Store;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use model::clock::{Clock, NeverBack, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -130,6 +131,19 @@ impl ThrowawayStore {
             Place::Folder(_) => Engine::Sqlite,
             Place::Database(_) => Engine::Postgres,
         }
+    }
+
+    /// A second store on the same database and clock, over a line that can be broken.
+    ///
+    /// # Errors
+    /// When it is not PostgreSQL, which alone has a line, or cannot be opened.
+    pub async fn open_over_line(&self) -> Result<(Store, CutLine)> {
+        let Place::Database(database) = &self.place else {
+            bail!("a file has no line to it");
+        };
+        let line = CutLine::to(database.url())?;
+        let store = Store::open_postgres(line.url(), self.clock.handle()).await?;
+        Ok((store, line))
     }
 
     /// A second store on the same database and clock, with connections of its own: what another process has.

@@ -18,6 +18,7 @@ mod detached;
 mod exact;
 mod flood;
 mod heard;
+mod lost_lines;
 mod main_job;
 mod question_time;
 mod questions;

@@ -19,6 +19,7 @@ use model::turn_machine::decide;
 use model::turn_machine::facts::Facts;
 use model::turn_machine::input::Input;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::tx::WriteTx;
 use store::{sessions, turns};
 use tokio::time::Instant;
@@ -29,6 +30,10 @@ enum Marked {
     Write(Option<String>),
     /// It has settled, or there was nothing to send; whether another turn waits.
     Not { more: bool },
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Runtime {
@@ -116,6 +121,8 @@ impl Runtime {
                     .await;
             }
         };
+        // The answers of the last try to mark it, of which nobody may know what became.
+        let tried: Mutex<Option<Option<String>>> = Mutex::default();
         let marked = self
             .persist("dispatch", || {
                 Box::pin(async {
@@ -125,7 +132,12 @@ impl Runtime {
                         .reserved()
                         .is_none_or(|reserved| reserved.id != turn.id)
                     {
-                        return Ok(Marked::Not { more: false }); // it was settled meanwhile
+                        // Only its owner marks a turn: one that is open and attempted was marked by an earlier try.
+                        let mine = facts.open().is_some_and(|open| open.id == turn.id);
+                        let earlier = lock(&tried).take().filter(|_| mine);
+                        let more = facts.reserved().is_some();
+                        // Else it was settled meanwhile.
+                        return Ok(earlier.map_or(Marked::Not { more }, Marked::Write));
                     }
                     let plan = decide(&facts, &Input::Dispatched, &TurnId::generate());
                     let plan = plan.unwrap_or_default();
@@ -143,6 +155,7 @@ impl Runtime {
                         let more = reserved_by(&plan).is_some();
                         return Ok(Marked::Not { more });
                     }
+                    *lock(&tried) = Some(answers.clone());
                     self.o.commit(tx).await?;
                     Ok(Marked::Write(answers))
                 })

@@ -43,7 +43,9 @@ pub(crate) enum Happening {
 pub(crate) fn happening() -> impl Strategy<Value = Happening> {
     use Happening::*;
     let which = || 0..2usize;
-    let point = select(&FaultPoint::ALL[..]);
+    let mut points = FaultPoint::ALL.to_vec();
+    points.push(FaultPoint::CommitAnswer);
+    let point = select(points);
     // Whoever waits at one of these holds nothing that the others need.
     let outside = select(vec![
         FaultPoint::BeginRead,

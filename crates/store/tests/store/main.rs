@@ -17,6 +17,8 @@ mod git_totals;
 #[cfg(test)]
 mod hydration;
 #[cfg(test)]
+mod lost_answers;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod migrations;
