@@ -140,6 +140,8 @@ pub(crate) fn reserved_by(plan: &Plan) -> Option<TurnId> {
 #[derive(Default)]
 struct News {
     session: bool,
+    /// Questions that a newer turn ended: what the session waits for is another thing now.
+    superseded: bool,
     queue: bool,
     task: bool,
     turns: Vec<Told>,
@@ -166,6 +168,11 @@ pub(crate) async fn carry_out(
     let mut news = News::default();
     for change in changes {
         let now = tx.now();
+        if let Change::ReserveForPrompt { turn, .. } | Change::MarkAttempted(turn) = change
+            && let Some(before) = facts.current().filter(|before| before.id != *turn)
+        {
+            news.superseded |= rows::any_open_in(tx, session_id, &before.id).await?;
+        }
         match change {
             Change::Session(state) => {
                 sessions::set_state(tx, session_id, *state).await?;
@@ -289,7 +296,9 @@ async fn tell(
     task_id: &model::ids::TaskId,
     news: News,
 ) -> Result<()> {
-    if news.session {
+    if news.superseded {
+        emit::pending(tx, session_id, None).await?; // tells the session too
+    } else if news.session {
         emit::session(tx, session_id).await?;
     }
     for told in news.turns {

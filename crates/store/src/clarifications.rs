@@ -6,7 +6,8 @@
 
 use crate::error::Result;
 use crate::row::Row;
-use crate::sql::{Link, sql};
+use crate::sessions::open;
+use crate::sql::{Link, Statement, sql};
 use model::clarification::Clarification;
 use model::clock::Timestamp;
 use model::ids::{MessageId, PendingId, SessionId, TurnId};
@@ -64,6 +65,26 @@ pub async fn undelivered(link: &mut Link, session_id: &SessionId) -> Result<Vec<
            AND delivered IS NULL AND pending_id IS NOT NULL ORDER BY seq",
     );
     read(&link.all(query.bind(session_id)).await?)
+}
+
+/// Whether a question of this turn is open: it ends when a newer turn becomes the boundary (PEN-02).
+///
+/// # Errors
+/// As [`bundle`].
+pub async fn any_open_in(
+    link: &mut Link,
+    session_id: &SessionId,
+    turn_id: &TurnId,
+) -> Result<bool> {
+    let query = Statement::joined(&[
+        "SELECT EXISTS (SELECT 1 FROM task_session_messages m WHERE m.session_id = $1
+                        AND m.type = 'clarification_request' AND m.turn_id = $2 AND ",
+        open!(),
+        ") AS any_open",
+    ]);
+    link.one(query.bind(session_id).bind(turn_id), "session")
+        .await?
+        .truth("any_open")
 }
 
 /// Takes an answer that was not delivered back: its question is pending again.

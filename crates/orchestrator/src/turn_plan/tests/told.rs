@@ -7,7 +7,6 @@ use model::event::Event;
 use model::ids::{MessageId, TurnId};
 use model::message::{Disposition, Message, MessageType};
 use model::session::Session;
-use model::summary::PendingAction;
 use model::task::Task;
 use model::turn::Turn;
 use std::collections::BTreeMap;
@@ -103,28 +102,10 @@ impl<'a> Told<'a> {
     }
 }
 
-/// As `earlier`, without questions that are superseded by now: the attempt of a turn with answers supersedes what else was
-/// asked before it, and that is not told.
-fn unsuperseded(earlier: &Session, now: &Session) -> Session {
-    let asks = earlier.pending_action == Some(PendingAction::Clarification);
-    Session {
-        pending_action: if asks {
-            now.pending_action
-        } else {
-            earlier.pending_action
-        },
-        ..earlier.clone()
-    }
-}
-
 /// That what is told at last is what is stored now.
 pub(super) fn is_true(events: &[Event], now: &Seen) -> Result<()> {
     let told = Told::by(events);
-    let mut told_of = told
-        .session
-        .iter()
-        .map(|told| unsuperseded(told, &now.session));
-    let session = told_of.all(|told| told == now.session);
+    let session = told.session.is_none_or(|told| *told == now.session);
     ensure!(session, "{:?} is told of {:?}", told.session, now.session);
     let task = told.task.is_none_or(|told| *told == now.task);
     ensure!(task, "{:?} is told of {:?}", told.task, now.task);
@@ -161,8 +142,13 @@ pub(super) fn is_all(done: &Committed, before: &Seen, now: &Seen) -> Result<()> 
         same || done.touched.contains(&now.task.id),
         "the task's summary is not marked: {now:?}"
     );
-    let known = unsuperseded(&before.session, &now.session);
-    if known != now.session {
+    let (earlier, later) = (&before.session, &now.session);
+    ensure!(
+        earlier.pending_action == later.pending_action
+            || earlier.pending_action_revision < later.pending_action_revision,
+        "what is pending changed under one revision: {now:?}"
+    );
+    if before.session != now.session {
         ensure!(
             told.session.is_some(),
             "nobody is told of {:?}",

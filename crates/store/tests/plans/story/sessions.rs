@@ -83,6 +83,11 @@ pub(crate) async fn sends(plans: &mut Plans, cast: &Cast) -> Result<()> {
         })
         .await?;
     plans
+        .ask("clarifications::any_open_in", &[OPEN], async |tx| {
+            clarifications::any_open_in(tx, session, turn).await
+        })
+        .await?;
+    plans
         .ask("standing::of_session", &[], async |tx| {
             standing::of_session(tx, session).await
         })
