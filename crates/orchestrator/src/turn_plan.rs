@@ -136,11 +136,20 @@ pub(crate) fn reserved_by(plan: &Plan) -> Option<TurnId> {
     })
 }
 
+/// Whether a change ends the questions of the turn that was the boundary until now.
+fn ends(change: &Change, boundary: &TurnId) -> bool {
+    match change {
+        Change::ReserveForPrompt { turn, .. } | Change::MarkAttempted(turn) => turn != boundary,
+        Change::Session(state) => state.is_terminal(),
+        _ => false,
+    }
+}
+
 /// What is told at the end of a plan.
 #[derive(Default)]
 struct News {
     session: bool,
-    /// Questions that a newer turn ended: what the session waits for is another thing now.
+    /// Questions that ended with their boundary or session: what it waits for is another thing now.
     superseded: bool,
     queue: bool,
     task: bool,
@@ -168,9 +177,7 @@ pub(crate) async fn carry_out(
     let mut news = News::default();
     for change in changes {
         let now = tx.now();
-        if let Change::ReserveForPrompt { turn, .. } | Change::MarkAttempted(turn) = change
-            && let Some(before) = facts.current().filter(|before| before.id != *turn)
-        {
+        if let Some(before) = facts.current().filter(|before| ends(change, &before.id)) {
             news.superseded |= rows::any_open_in(tx, session_id, &before.id).await?;
         }
         match change {
