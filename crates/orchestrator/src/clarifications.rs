@@ -15,18 +15,20 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
+use crate::turn_plan;
+use crate::turns::{Ending, end_request};
 use model::clarification::{Answer, Clarification};
-use model::event::ResolvedRequest;
 use model::ids::{MessageId, PendingId, SessionId};
 use model::message::RequestStatus;
 use model::session::Session;
-use model::turn::Turn;
 use model::turn_machine::change::Change;
+use model::turn_machine::facts::{Facts, QuestionsFact};
+use model::turn_machine::input::Input;
 use std::collections::HashMap;
 use store::clarifications::{self as rows, Asked};
 use store::requests::{self, DecideOutcome};
+use store::sessions;
 use store::tx::WriteTx;
-use store::{sessions, turns};
 
 /// What an agent's call gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,51 +88,65 @@ impl Orchestrator {
         if !bundle.iter().any(|row| row.message_id == *message_id) {
             return Err(CommandError::NotFound("question"));
         }
-        self.refuse_while_closing(session_id)?;
-        let current = turns::current(&mut tx, session_id).await?;
-        check_open(&session, &bundle, current.as_ref())?;
+        let decision = match reply {
+            Reply::Rejected => RequestStatus::Rejected,
+            Reply::Answers(_) => RequestStatus::Answered,
+        };
+        let facts = self.with_bundle(&mut tx, session_id, &bundle).await?;
+        let wish = Input::QuestionsResolved {
+            id: pending_id.clone(),
+            decision,
+        };
+        let plan = self.admit(session_id, &facts, &wish)?;
         let pending: Vec<Asked> = bundle
             .into_iter()
             .filter(|row| !row.status.is_terminal())
             .collect();
-        let (status, decided) = match reply {
+        let decided = match reply {
             Reply::Rejected => {
                 let kept = pending
                     .into_iter()
                     .map(|row| (row.message_id, row.metadata));
-                (RequestStatus::Rejected, kept.collect())
+                kept.collect()
             }
-            Reply::Answers(answers) => (RequestStatus::Answered, fit(&pending, answers)?),
+            Reply::Answers(answers) => fit(&pending, answers)?,
         };
-        decide(&mut tx, &session, pending_id, status, decided).await?;
+        decide(&mut tx, &session, pending_id, decision, decided).await?;
+        // The rows of the bundle are ended with what they hold; what follows from that is the machine's.
+        let ends = |change: &Change| matches!(change, Change::EndQuestions { .. });
+        let follows: Vec<Change> = plan.changes.into_iter().filter(|c| !ends(c)).collect();
+        turn_plan::carry_out(&mut tx, session_id, &facts, &follows).await?;
         let attached = self.inner.registry.is_attached(session_id, pending_id);
-        let poke = if attached || status == RequestStatus::Rejected {
+        let poke = if attached || decision == RequestStatus::Rejected {
             Poke::Answers
         } else {
-            self.go_on(&mut tx, &session).await?;
             Poke::Work
         };
         Ok(self.commit_and_poke(tx, &session, poke).await?)
     }
-}
 
-/// That there is something to decide.
-fn check_open(session: &Session, bundle: &[Asked], current: Option<&Turn>) -> Result<()> {
-    if bundle.iter().all(|row| row.status.is_terminal()) {
-        return Err(CommandError::conflict("this question was already resolved"));
+    /// The facts of a session with a bundle of its questions, wherever that stands.
+    async fn with_bundle(
+        &self,
+        tx: &mut WriteTx,
+        session_id: &SessionId,
+        bundle: &[Asked],
+    ) -> Result<Facts> {
+        let mut facts = self.facts(tx, session_id).await?;
+        // One row that is open keeps the bundle open: the others were decided apart (deleted, say).
+        let open = bundle.iter().find(|row| !row.status.is_terminal());
+        if let Some(row) = open.or_else(|| bundle.first()) {
+            facts.questions.retain(|known| known.id != row.pending_id);
+            facts.questions.push(QuestionsFact {
+                id: row.pending_id.clone(),
+                turn: row.turn_id.clone(),
+                status: row.status,
+                delivered: None,
+                attached: self.inner.registry.is_attached(session_id, &row.pending_id),
+            });
+        }
+        Ok(facts)
     }
-    if session.state.is_terminal() {
-        return Err(CommandError::conflict(
-            "the session is closed, so nobody would hear of the answer; start a new one",
-        ));
-    }
-    let superseded = |row: &Asked| row.turn_id.as_ref() != current.map(|turn| &turn.id);
-    if bundle.iter().any(superseded) {
-        return Err(CommandError::conflict(
-            "a newer message took the place of this question; send the answer as a message instead",
-        ));
-    }
-    Ok(())
 }
 
 /// The new metadata of every pending row.
@@ -177,21 +193,17 @@ async fn decide(
     status: RequestStatus,
     decided: Vec<(MessageId, serde_json::Value)>,
 ) -> Result<()> {
-    let now = tx.now();
-    for (id, metadata) in &decided {
-        let outcome = requests::decide(tx, id, pending_id, status, metadata, None, now).await?;
-        if outcome == DecideOutcome::NotPending {
+    for (message_id, metadata) in &decided {
+        let ending = Ending {
+            message_id,
+            pending_id,
+            metadata,
+            status,
+            delivered: None,
+        };
+        if end_request(tx, &session.id, ending).await? == DecideOutcome::NotPending {
             return Err(CommandError::conflict("this question was already resolved"));
         }
-    }
-    for (message_id, _) in decided {
-        emit::message_updated(tx, &message_id).await?;
-        let resolved = ResolvedRequest {
-            message_id,
-            pending_id: pending_id.clone(),
-            status,
-        };
-        emit::pending(tx, &session.id, Some(resolved)).await?;
     }
     Ok(())
 }

@@ -84,15 +84,12 @@ impl Orchestrator {
         }
         tx.touch(&task.id);
         let session = emit::read_session(&mut tx, &session.id).await?;
-        self.commit(tx).await?;
-        self.poke(
-            &session,
-            if launch.prompt.is_some() {
-                Poke::Work
-            } else {
-                Poke::Launch
-            },
-        );
+        let poke = if launch.prompt.is_some() {
+            Poke::Work
+        } else {
+            Poke::Launch
+        };
+        self.commit_and_poke(tx, &session, poke).await?;
         Ok((*session).clone())
     }
 
@@ -160,8 +157,7 @@ impl Orchestrator {
         tasks::set_launch_error(&mut tx, task_id, None).await?;
         tx.touch(task_id);
         let session = emit::read_session(&mut tx, &session.id).await?;
-        self.commit(tx).await?;
-        self.poke(&session, Poke::Work);
+        self.commit_and_poke(tx, &session, Poke::Work).await?;
         Ok(())
     }
 

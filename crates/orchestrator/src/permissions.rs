@@ -4,10 +4,14 @@ use crate::emit;
 use crate::error::{CommandError, Result};
 use crate::orchestrator::Orchestrator;
 use crate::runtime::pokes::Poke;
-use model::event::ResolvedRequest;
+use crate::turns::{Ending, end_request};
+use model::error::{ActiveError, ErrorCategory};
 use model::ids::{MessageId, PendingId, SessionId};
 use model::message::{MessageType, PermissionRequest, RequestStatus};
+use model::turn_machine::facts::PermissionFact;
+use model::turn_machine::input::Input;
 use store::requests::{self, DecideOutcome};
+use store::tx::WriteTx;
 use store::{messages, sessions};
 
 /// What a person chose.
@@ -56,24 +60,48 @@ impl Orchestrator {
             }
         };
         let metadata = serde_json::to_value(&request).unwrap_or_default();
-        let now = tx.now();
-        match requests::decide(
-            &mut tx, message_id, pending_id, status, &metadata, None, now,
-        )
-        .await?
-        {
-            DecideOutcome::NotPending => {
-                return Err(CommandError::conflict("this request was already resolved"));
-            }
-            DecideOutcome::Decided => {}
-        }
-        emit::message_updated(&mut tx, message_id).await?;
-        let resolved = ResolvedRequest {
-            message_id: message_id.clone(),
-            pending_id: pending_id.clone(),
-            status,
+        let mut facts = self.facts(&mut tx, session_id).await?;
+        facts.permissions = vec![PermissionFact {
+            id: message_id.clone(),
+            status: message.status.unwrap_or(RequestStatus::Pending),
+            delivered: None,
+            awaited: false,
+        }];
+        let wish = Input::PermissionDecided {
+            id: message_id.clone(),
+            decision: status,
         };
-        emit::pending(&mut tx, session_id, Some(resolved)).await?;
+        self.admit(session_id, &facts, &wish)?;
+        let ending = Ending {
+            message_id,
+            pending_id,
+            metadata: &metadata,
+            status,
+            delivered: None,
+        };
+        if end_request(&mut tx, session_id, ending).await? == DecideOutcome::NotPending {
+            return Err(CommandError::conflict("this request was already resolved"));
+        }
         Ok(self.commit_and_poke(tx, &session, Poke::Answers).await?)
     }
+}
+
+/// Notes what came of delivering a decision; gives it back. One that did not arrive keeps its row as it was decided, and
+/// is the session's error, unless that has one already, which says why (`domain`: Permission).
+pub(crate) async fn note_delivery(
+    tx: &mut WriteTx,
+    session_id: &SessionId,
+    message_id: &MessageId,
+    delivered: bool,
+) -> store::error::Result<bool> {
+    let now = tx.now();
+    requests::set_delivered(tx, message_id, delivered, now).await?;
+    emit::message_updated(tx, message_id).await?;
+    if !delivered && sessions::get(tx, session_id).await?.error.is_none() {
+        let text = "the answer did not reach the agent: it had stopped waiting for it";
+        let category = ErrorCategory::AgentProtocol;
+        let error = ActiveError::record(session_id.as_str(), now, text, category);
+        sessions::set_error(tx, session_id, &error).await?;
+    }
+    Ok(delivered)
 }

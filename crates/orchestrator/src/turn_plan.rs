@@ -6,7 +6,8 @@
 use crate::clarifications;
 use crate::emit;
 use crate::orchestrator::Orchestrator;
-use crate::turns::{StepMoment, expire_permissions, follow_step, started};
+use crate::permissions::note_delivery;
+use crate::turns::{StepMoment, end_withdrawn, expire_permissions, follow_step, started};
 use model::event::TaskChange;
 use model::ids::{PendingId, SessionId, TurnId};
 use model::message::{Disposition, Message};
@@ -20,8 +21,7 @@ use store::error::Result;
 use store::sql::Link;
 use store::tx::WriteTx;
 use store::{
-    clarifications as rows, executions, messages, recovery, requests, sessions, standing, tasks,
-    turns,
+    clarifications as rows, executions, messages, recovery, sessions, standing, tasks, turns,
 };
 
 impl Orchestrator {
@@ -213,13 +213,13 @@ pub(crate) async fn carry_out(
             | Change::DeleteRow(_) => place(tx, session_id, change, &mut news).await?,
             Change::EndPermissions(status) => expire_permissions(tx, session_id, *status).await?,
             Change::PermissionDelivered { id, delivered } => {
-                requests::set_delivered(tx, id, *delivered, now).await?;
-                emit::message_updated(tx, id).await?;
+                news.session |= !note_delivery(tx, session_id, id, *delivered).await?;
+            }
+            Change::EndPermission { .. } | Change::EndQuestions { .. } => {
+                end_withdrawn(tx, session_id, change).await?;
             }
             Change::AskPermission(_)
-            | Change::EndPermission { .. }
             | Change::AskQuestions { .. }
-            | Change::EndQuestions { .. }
             | Change::QuestionsDelivered { .. }
             | Change::RestoreQuestions(_) => {
                 clarifications::carry_out(tx, session_id, change).await?;

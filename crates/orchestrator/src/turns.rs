@@ -5,12 +5,15 @@
 use crate::emit;
 use crate::turn_plan;
 use model::event::{ResolvedRequest, TaskChange};
-use model::ids::{SessionId, TaskId};
+use model::ids::{MessageId, PendingId, SessionId, TaskId};
 use model::message::RequestStatus;
+use model::turn_machine::change::Change;
 use model::turn_machine::input::Input;
+use serde_json::Value as Json;
 use store::error::Result;
+use store::requests::DecideOutcome;
 use store::tx::WriteTx;
-use store::{requests, tasks, workspaces};
+use store::{clarifications, messages, requests, tasks, workspaces};
 
 /// An agent of the task is up: an earlier failed launch is over, and so is what the task was to start with (ERR-04).
 pub(crate) async fn started(tx: &mut WriteTx, task_id: &TaskId) -> Result<()> {
@@ -47,6 +50,93 @@ pub(crate) async fn expire_permissions(
             }),
         )
         .await?;
+    }
+    Ok(())
+}
+
+/// A request that may be over.
+pub(crate) struct Ending<'a> {
+    pub(crate) message_id: &'a MessageId,
+    pub(crate) pending_id: &'a PendingId,
+    /// What its row holds from then on.
+    pub(crate) metadata: &'a Json,
+    pub(crate) status: RequestStatus,
+    /// Whether the agent knows already; nothing while somebody is to tell it.
+    pub(crate) delivered: Option<bool>,
+}
+
+/// Ends one request and tells so, if it is pending still: whoever comes first wins (PEN-05). Says whether it did.
+pub(crate) async fn end_request(
+    tx: &mut WriteTx,
+    session_id: &SessionId,
+    ending: Ending<'_>,
+) -> Result<DecideOutcome> {
+    let now = tx.now();
+    let Ending {
+        message_id,
+        pending_id,
+        metadata,
+        status,
+        delivered,
+    } = ending;
+    let outcome =
+        requests::decide(tx, message_id, pending_id, status, metadata, delivered, now).await?;
+    if outcome == DecideOutcome::Decided {
+        emit::message_updated(tx, message_id).await?;
+        let resolved = ResolvedRequest {
+            message_id: message_id.clone(),
+            pending_id: pending_id.clone(),
+            status,
+        };
+        emit::pending(tx, session_id, Some(resolved)).await?;
+    }
+    Ok(outcome)
+}
+
+/// Ends what the agent took back, which it need not be told.
+pub(crate) async fn end_withdrawn(
+    tx: &mut WriteTx,
+    session_id: &SessionId,
+    change: &Change,
+) -> Result<()> {
+    match change {
+        Change::EndPermission {
+            id,
+            status,
+            delivered,
+        } => {
+            let row = messages::get(tx, id).await?;
+            if let Some((row, pending_id)) = row
+                .as_ref()
+                .and_then(|row| Some((row, row.pending_id.as_ref()?)))
+            {
+                let ending = Ending {
+                    message_id: id,
+                    pending_id,
+                    metadata: &row.metadata,
+                    status: *status,
+                    delivered: *delivered,
+                };
+                end_request(tx, session_id, ending).await?;
+            }
+        }
+        Change::EndQuestions {
+            id,
+            status,
+            delivered,
+        } => {
+            for row in clarifications::bundle(tx, session_id, id).await? {
+                let ending = Ending {
+                    message_id: &row.message_id,
+                    pending_id: id,
+                    metadata: &row.metadata,
+                    status: *status,
+                    delivered: *delivered,
+                };
+                end_request(tx, session_id, ending).await?;
+            }
+        }
+        _ => {}
     }
     Ok(())
 }

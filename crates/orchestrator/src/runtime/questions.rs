@@ -13,14 +13,16 @@ use agentctl::elicitation::{ElicitationAnswer, Form};
 use agentctl::event::{PermissionDelivery, PermissionTicket};
 use model::bounds;
 use model::clarification::{Clarification, Question};
-use model::event::ResolvedRequest;
-use model::ids::{MessageId, PendingId};
+use model::ids::{MessageId, PendingId, TurnId};
 use model::message::{Author, MessageType, RequestStatus};
+use model::turn_machine::change::Change;
+use model::turn_machine::decide;
+use model::turn_machine::input::Input;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::clarifications::Asked;
 use store::messages::{self, NewMessage, Place};
-use store::requests::{self, DecideOutcome};
+use store::requests;
 use store::{sessions, turns};
 use tokio::sync::oneshot;
 
@@ -125,6 +127,14 @@ impl Handle {
     }
 }
 
+/// The turn that questions are asked in.
+fn asked_in(change: Change) -> Option<TurnId> {
+    match change {
+        Change::AskQuestions { turn, .. } => Some(turn),
+        _ => None,
+    }
+}
+
 /// What came of storing a bundle.
 enum Placed {
     Open,
@@ -153,33 +163,8 @@ impl Runtime {
         };
         self.handle.questions.take(&pending_id);
         self.o.tell_awaited(&self.session_id);
-        self.persist("question", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                let now = tx.now();
-                let status = RequestStatus::Cancelled;
-                let rows =
-                    store::clarifications::bundle(&mut tx, &self.session_id, &pending_id).await?;
-                for row in rows {
-                    let (id, kept) = (&row.message_id, &row.metadata);
-                    let delivered = Some(true);
-                    let outcome =
-                        requests::decide(&mut tx, id, &pending_id, status, kept, delivered, now)
-                            .await?;
-                    if outcome == DecideOutcome::Decided {
-                        emit::message_updated(&mut tx, id).await?;
-                        let resolved = ResolvedRequest {
-                            message_id: id.clone(),
-                            pending_id: pending_id.clone(),
-                            status,
-                        };
-                        emit::pending(&mut tx, &self.session_id, Some(resolved)).await?;
-                    }
-                }
-                self.o.commit(tx).await
-            })
-        })
-        .await;
+        self.follow("question", Input::QuestionsWithdrawn(pending_id))
+            .await;
     }
 
     async fn put(&mut self, questions: Vec<Question>, waiter: Waiter) {
@@ -216,8 +201,10 @@ impl Runtime {
                 if !asked.is_empty() {
                     return Ok(Placed::Open); // by an earlier try whose answer was lost
                 }
-                let current = turns::current(&mut tx, &self.session_id).await?;
-                let Some(turn) = current.map(|turn| turn.id) else {
+                let facts = self.facts(&mut tx).await?;
+                let asked = Input::QuestionsAsked(pending_id.clone());
+                let plan = decide(&facts, &asked, &TurnId::generate()).unwrap_or_default();
+                let Some(turn) = plan.changes.into_iter().find_map(asked_in) else {
                     return Ok(Placed::Superseded);
                 };
                 if self.rows.turn_id.as_ref().is_some_and(|own| *own != turn) {

@@ -4,19 +4,18 @@
 //! committed by whoever answered; this owner only carries it out and notes whether it arrived.
 
 use crate::emit;
+use crate::permissions::note_delivery;
 use crate::runtime::Runtime;
 use crate::runtime::stream::NewRow;
 use crate::runtime::tool_call;
 use agentctl::event::{
     self as agent, PermissionAnswer, PermissionDelivery, PermissionTicket, ToolCallUpdate,
 };
-use model::error::{ActiveError, ErrorCategory};
-use model::event::ResolvedRequest;
 use model::ids::{MessageId, PendingId};
 use model::message::{Author, MessageType, PermissionRequest, RequestStatus};
+use model::turn_machine::input::Input;
 use serde_json::Value;
-use store::requests::{self, DecideOutcome};
-use store::{messages, sessions};
+use store::requests;
 
 impl Runtime {
     pub(super) async fn on_permission(
@@ -65,45 +64,8 @@ impl Runtime {
             .map(|(id, _)| id.clone());
         let Some(message_id) = row else { return };
         live.tickets.remove(&message_id);
-        self.end_request(&message_id, RequestStatus::Cancelled)
+        self.follow("request", Input::PermissionWithdrawn(message_id))
             .await;
-    }
-
-    async fn end_request(&self, message_id: &MessageId, status: RequestStatus) {
-        self.persist("request", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                let now = tx.now();
-                let Some(message) = messages::get(&mut tx, message_id).await? else {
-                    return Ok(());
-                };
-                let Some(pending_id) = message.pending_id else {
-                    return Ok(());
-                };
-                let outcome = requests::decide(
-                    &mut tx,
-                    message_id,
-                    &pending_id,
-                    status,
-                    &message.metadata,
-                    None,
-                    now,
-                )
-                .await?;
-                if outcome == DecideOutcome::Decided {
-                    requests::set_delivered(&mut tx, message_id, true, now).await?;
-                    emit::message_updated(&mut tx, message_id).await?;
-                    let resolved = ResolvedRequest {
-                        message_id: message_id.clone(),
-                        pending_id,
-                        status,
-                    };
-                    emit::pending(&mut tx, &self.session_id, Some(resolved)).await?;
-                }
-                self.o.commit(tx).await
-            })
-        })
-        .await;
     }
 
     /// Delivers decisions that were committed.
@@ -145,18 +107,7 @@ impl Runtime {
         self.persist("delivery", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
-                let now = tx.now();
-                requests::set_delivered(&mut tx, message_id, delivered, now).await?;
-                emit::message_updated(&mut tx, message_id).await?;
-                if !delivered {
-                    let text = "the answer did not reach the agent: it had stopped waiting for it";
-                    let error = ActiveError::record(
-                        self.session_id.as_str(),
-                        now,
-                        text,
-                        ErrorCategory::AgentProtocol,
-                    );
-                    sessions::set_error(&mut tx, &self.session_id, &error).await?;
+                if !note_delivery(&mut tx, &self.session_id, message_id, delivered).await? {
                     tx.touch(&self.task_id);
                     emit::session(&mut tx, &self.session_id).await?;
                 }
@@ -166,24 +117,23 @@ impl Runtime {
         .await;
     }
 
-    /// The agent is answered "cancelled" for everything it still asks; the rows are the caller's to end.
-    pub(super) fn withdraw_tickets(&mut self) {
+    /// The agent is answered "cancelled" for everything it still asks; the rows are the caller's to end. What a person
+    /// decided before that ended still reaches it.
+    pub(super) async fn withdraw_tickets(&mut self) {
+        if self
+            .live
+            .as_ref()
+            .is_some_and(|live| !live.tickets.is_empty())
+        {
+            self.deliver_answers().await;
+        }
+        if self.handle.questions.any_attached() {
+            self.deliver_decisions().await;
+        }
         if let Some(live) = &mut self.live {
             live.connection.cancel_open_permissions();
             live.tickets.clear();
         }
         self.detach_questions();
-    }
-
-    /// Ends every open permission of the session.
-    pub(super) async fn end_permissions(&self, status: RequestStatus) {
-        self.persist("permissions", || {
-            Box::pin(async {
-                let mut tx = self.o.inner.store.write().await?;
-                crate::turns::expire_permissions(&mut tx, &self.session_id, status).await?;
-                self.o.commit(tx).await
-            })
-        })
-        .await;
     }
 }

@@ -11,10 +11,9 @@ use crate::turns as turn_rules;
 use agentctl::request::PromptPart;
 use model::bounds;
 use model::ids::{PendingId, TurnId};
-use model::message::RequestStatus;
 use model::session::SessionState;
 use model::turn::{Turn, TurnOutcome};
-use model::turn_machine::change::Act;
+use model::turn_machine::change::{Act, Plan};
 use model::turn_machine::decide;
 use model::turn_machine::facts::Facts;
 use model::turn_machine::input::Input;
@@ -168,12 +167,12 @@ impl Runtime {
         let answers = match marked {
             Marked::Write(answers) => answers,
             Marked::Not { more } => {
-                self.withdraw_tickets();
+                self.withdraw_tickets().await;
                 return more;
             }
         };
         parts.extend(answers.map(PromptPart::Text));
-        self.withdraw_tickets();
+        self.withdraw_tickets().await;
         self.rows.begin_turn(turn.id.clone());
         self.turn = Some(OpenTurn::new(turn.id.clone()));
         let Some(live) = &self.live else { return false };
@@ -214,8 +213,25 @@ impl Runtime {
             .await
             .is_some();
         // Its opening ended what was asked before: nobody is left waiting for an answer that cannot come.
-        self.withdraw_tickets();
+        self.withdraw_tickets().await;
         closed
+    }
+
+    /// Carries out what follows from an input that only the owner knows of, and gives it. Nothing when it could not be
+    /// written.
+    pub(super) async fn follow(&self, what: &'static str, input: Input) -> Option<Plan> {
+        self.persist(what, || {
+            Box::pin(async {
+                let mut tx = self.o.inner.store.write().await?;
+                let facts = self.facts(&mut tx).await?;
+                // Only what a person asks for can be refused.
+                let plan = decide(&facts, &input, &TurnId::generate()).unwrap_or_default();
+                carry_out(&mut tx, &self.session_id, &facts, &plan.changes).await?;
+                self.o.commit(tx).await?;
+                Ok(plan)
+            })
+        })
+        .await
     }
 
     /// The facts as this owner knows them.
@@ -276,8 +292,8 @@ impl Runtime {
             // An agent that does not take the line is ended at the deadline.
             let _ = live.connection.cancel();
         }
-        self.withdraw_tickets();
-        self.end_permissions(RequestStatus::Cancelled).await;
+        self.withdraw_tickets().await;
+        self.follow("stop", Input::StopBegun).await;
     }
 
     /// The agent did not end its turn in time: its process is ended, the turn settles, the queue goes on.

@@ -128,7 +128,7 @@ impl Runtime {
         let Some(turn) = self.turn.take() else { return };
         let subagents = self.live.as_ref().map_or(0, |live| live.subagent_count());
         if subagents == 0 {
-            self.withdraw_tickets();
+            self.withdraw_tickets().await;
         }
         let next = self
             .persist_ending("turn end", ending.outcome, ending.error.as_ref(), || {

@@ -19,8 +19,9 @@ use model::environment::Environment;
 use model::error::ErrorCategory;
 use model::ids::{ExecutionId, TurnId};
 use model::message::{Author, MessageType};
-use model::session::{Session, SessionState};
+use model::session::Session;
 use model::turn::TurnOutcome;
+use model::turn_machine::decide;
 use model::turn_machine::input::Input;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -67,7 +68,9 @@ impl Runtime {
     /// error.
     pub(super) async fn start(&mut self, purpose: Purpose) -> Start {
         let lifecycle = (purpose == Purpose::Resume).then(TurnId::generate);
-        self.begin_start(lifecycle.as_ref()).await;
+        if !self.begin_start(lifecycle.as_ref()).await {
+            return Start::Interrupted;
+        }
         let outcome = tokio::select! {
             biased;
             () = self.o.inner.shutdown.cancelled() => return Start::ShuttingDown,
@@ -133,28 +136,27 @@ impl Runtime {
         Ok(true)
     }
 
-    async fn begin_start(&self, lifecycle: Option<&TurnId>) {
-        self.persist("start", || {
+    /// Says that a process comes up; says whether one is to. A session that was closed meanwhile stays closed.
+    async fn begin_start(&self, lifecycle: Option<&TurnId>) -> bool {
+        let begun = self.persist("start", || {
             Box::pin(async {
                 let mut tx = self.o.inner.store.write().await?;
-                let now = tx.now();
-                sessions::set_state(&mut tx, &self.session_id, SessionState::Starting).await?;
-                if let Some(turn_id) = lifecycle {
-                    turns::insert(
-                        &mut tx,
-                        turn_id,
-                        &self.session_id,
-                        turns::NewTurn::Lifecycle,
-                        now,
-                    )
-                    .await?;
+                let facts = self.facts(&mut tx).await?;
+                if facts.session.is_terminal() {
+                    return Ok(false);
                 }
-                tx.touch(&self.task_id);
-                emit::session(&mut tx, &self.session_id).await?;
-                self.o.commit(tx).await
+                let starting = Input::Starting {
+                    lifecycle: lifecycle.is_some_and(|turn| facts.turn(turn).is_none()),
+                };
+                let fresh = lifecycle.cloned().unwrap_or_else(TurnId::generate);
+                let plan = decide(&facts, &starting, &fresh).unwrap_or_default();
+                turn_plan::carry_out(&mut tx, &self.session_id, &facts, &plan.changes).await?;
+                self.o.commit(tx).await?;
+                Ok(true)
             })
-        })
-        .await;
+        });
+        // One that cannot be written is tried all the same: what it comes to is written then.
+        begun.await != Some(false)
     }
 
     /// Ready, and no prompt waits: the session waits for a person, the task goes back to where it was.

@@ -12,8 +12,9 @@ use model::bounds;
 use model::event::Event;
 use model::ids::{MessageId, SessionId};
 use model::message::{Author, MessageType, Plan, PlanEntry, ToolCall};
-use model::session::{Activity, SessionState};
 use model::text::cut;
+use model::turn_machine::change::Act;
+use model::turn_machine::input::Input;
 use serde_json::Value;
 use std::sync::Arc;
 use store::{messages, sessions};
@@ -111,34 +112,9 @@ impl Runtime {
             return;
         }
         let count = live.subagent_count();
-        let open = self
-            .persist("activity", || {
-                Box::pin(async {
-                    let mut tx = self.o.inner.store.write().await?;
-                    // The row tells: a turn is open from its acceptance on, before it is written to the agent.
-                    let session = sessions::get(&mut tx, &self.session_id).await?;
-                    let open = session.state == SessionState::Running;
-                    let activity = match (open, count) {
-                        (true, _) => Some(Activity::Generating),
-                        (false, 0) => None,
-                        (false, _) => Some(Activity::Background),
-                    };
-                    sessions::set_activity(&mut tx, &self.session_id, activity, count).await?;
-                    if !open && count == 0 {
-                        let expired = model::message::RequestStatus::Expired;
-                        crate::turns::expire_permissions(&mut tx, &self.session_id, expired)
-                            .await?;
-                    }
-                    tx.touch(&self.task_id);
-                    emit::session(&mut tx, &self.session_id).await?;
-                    self.o.commit(tx).await?;
-                    Ok(open)
-                })
-            })
-            .await
-            .unwrap_or(true);
-        if !open && count == 0 {
-            self.withdraw_tickets();
+        let plan = self.follow("activity", Input::Subagents(count)).await;
+        if plan.is_some_and(|plan| plan.after.contains(&Act::Withdraw)) {
+            self.withdraw_tickets().await;
         }
     }
 

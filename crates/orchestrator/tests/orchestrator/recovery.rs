@@ -4,16 +4,18 @@ use crate::world::World;
 use anyhow::{Context, Result};
 use model::bounds;
 use model::ids::{EnvironmentId, ExecutionId, InstanceId, SessionId, TaskId};
+use model::message::RequestStatus;
 use model::session::{Activity, SessionState};
 use model::summary::TaskStatusSummary;
 use model::task::TaskState;
 use model::turn::TurnOutcome;
 use orchestrator::recovery::Repairing;
+use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 use store::executions::{self, Execution};
 use store::faults::FaultPoint;
 use store::sql::sql;
-use store::{sessions, tasks, turns};
+use store::{messages, requests, sessions, tasks, turns};
 
 testkit::on_every_engine!(crate::world::World =>
     s_25_a_stored_running_row_is_repaired_by_recovery_and_convergence,
@@ -22,6 +24,8 @@ testkit::on_every_engine!(crate::world::World =>
     rec_01_many_sessions_are_repaired_in_batches,
     rec_01_a_repair_that_cannot_be_stored_is_made_at_the_next_start,
     rec_01_a_damaged_row_beside_the_repaired_ones_stops_nothing,
+    pen_04_a_decision_that_the_end_of_a_server_kept_back_is_the_session_s_error,
+    rec_01_a_session_closed_while_its_agent_comes_up_stays_closed,
 );
 
 /// A task as a killed server leaves it: its agent generates, two subagents work, a process is noted.
@@ -241,5 +245,77 @@ async fn rec_01_a_damaged_row_beside_the_repaired_ones_stops_nothing(world: Worl
     assert!(world.hub.events().is_empty());
     let mut tx = world.story.store().read().await?;
     assert!(tasks::get(&mut tx, &task).await.is_err(), "it is damaged");
+    Ok(())
+}
+
+/// Decided, and then the server was killed before the agent heard of it: the row keeps the decision, and the person is
+/// told that nobody heard.
+///
+/// PEN-04, REC-01.
+async fn pen_04_a_decision_that_the_end_of_a_server_kept_back_is_the_session_s_error(
+    world: World,
+) -> Result<()> {
+    let (task, session) = killed_at_work(&world).await?;
+    let turn = {
+        let mut tx = world.story.store().read().await?;
+        turns::current(&mut tx, &session).await?.context("a turn")?
+    };
+    let asked = world.story.permission(&session, &turn.id).await?;
+    let decided = json!({ "tool_call": {}, "options": [], "chosen_option_id": "once" });
+    let (id, pending, status) = (
+        &asked.message_id,
+        &asked.pending_id,
+        RequestStatus::Approved,
+    );
+    world
+        .story
+        .change(&[&task], async |tx| {
+            let now = tx.now();
+            requests::decide(tx, id, pending, status, &decided, None, now).await
+        })
+        .await?;
+    world.orchestrator.recover().await?;
+    let row = world.projected(&task).await?.payload;
+    let error = row.active_error.context("an error")?;
+    assert!(
+        error.preview.contains("did not reach the agent"),
+        "{error:?}"
+    );
+    let mut tx = world.story.store().read().await?;
+    let stored = messages::get(&mut tx, id).await?.context("a row")?;
+    assert_eq!(
+        (stored.status, stored.delivered),
+        (Some(RequestStatus::Approved), Some(false))
+    );
+    Ok(())
+}
+
+/// The close is committed while the start waits to write that it begins.
+///
+/// REC-01.
+async fn rec_01_a_session_closed_while_its_agent_comes_up_stays_closed(world: World) -> Result<()> {
+    let task = world.story.task().await?;
+    let session = world.story.session(&task, None).await?;
+    world
+        .story
+        .change(&[&task], async |tx| {
+            sessions::set_acp_session(tx, &session, Some("one")).await?;
+            sessions::set_state(tx, &session, SessionState::WaitingForInput).await
+        })
+        .await?;
+    let elsewhere = world.elsewhere().await?;
+    let starting = world.story.store().faults().hold(FaultPoint::BeginWrite, 1);
+    world.orchestrator.session_opened(&session).await?;
+    starting.reached().await;
+    let mut tx = elsewhere.write().await?;
+    sessions::set_state(&mut tx, &session, SessionState::Cancelled).await?;
+    tx.touch(&task);
+    let _ = tx.commit().await?; // nobody listens
+    drop(starting);
+    world.orchestrator.shutdown().await;
+    assert_eq!(state(&world, &session).await?, SessionState::Cancelled);
+    let turns = sql("SELECT id FROM task_session_turns WHERE session_id = $1");
+    let mut tx = elsewhere.read().await?;
+    assert!(tx.all(turns.bind(&session)).await?.is_empty());
     Ok(())
 }

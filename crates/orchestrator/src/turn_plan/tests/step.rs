@@ -372,9 +372,9 @@ fn is_callers(input: &Input, change: &Change) -> bool {
         | Change::Unqueue(_)
         | Change::DeleteRow(_)
         | Change::AskPermission(_)
-        | Change::EndPermission { .. }
-        | Change::AskQuestions { .. }
-        | Change::EndQuestions { .. } => true,
+        | Change::AskQuestions { .. } => true,
+        Change::EndPermission { .. } => matches!(input, Input::PermissionDecided { .. }),
+        Change::EndQuestions { .. } => matches!(input, Input::QuestionsResolved { .. }),
         _ => false,
     }
 }
