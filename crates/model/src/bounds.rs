@@ -259,6 +259,8 @@ pub const RECOVERY_BATCH: usize = 50;
 
 /// Tasks derived in one transaction: at most this many rows are locked together.
 pub const PROJECTOR_BATCH: usize = 200;
+/// Tasks that a start or a sweep looks at together: two batches, of which one is loaded while the other is written.
+pub const PROJECTOR_PAGE: usize = 2 * PROJECTOR_BATCH;
 /// After its first poke a task is derived at most this often.
 pub const PROJECTOR_REPEAT: Duration = Duration::from_millis(50);
 /// How often stale tasks are looked for without a poke (REC-06).

@@ -51,6 +51,9 @@ impl Projection<'_> {
     /// Projects these tasks in one transaction; when that fails, each alone, so that one bad task harms no other.
     pub(crate) async fn project(self, ids: &[TaskId]) -> Projected {
         let mut projected = Projected::default();
+        if ids.is_empty() {
+            return projected;
+        }
         let Err(error) = self.batch(ids, &mut projected).await else {
             return projected;
         };
@@ -68,6 +71,9 @@ impl Projection<'_> {
     /// Raises the last milestone of these tasks to what the durable records say, then projects them; tasks of which
     /// the records cannot be read are not projected, because their summary could go backward in time (SUM-10).
     pub(crate) async fn rebuild(self, ids: &[TaskId]) -> Projected {
+        if ids.is_empty() {
+            return Projected::default();
+        }
         let Err(error) = self.raise(ids).await else {
             return self.project(ids).await;
         };

@@ -165,12 +165,12 @@ impl Projector {
 
     async fn stale(&self, after: Option<&TaskId>) -> Result<Vec<TaskId>, StoreError> {
         let mut tx = self.inner.store.read().await?;
-        summaries::stale_tasks(&mut tx, after, bounds::PROJECTOR_BATCH).await
+        summaries::stale_tasks(&mut tx, after, bounds::PROJECTOR_PAGE).await
     }
 
     async fn unusable(&self, after: Option<&TaskId>) -> Result<UnusablePage, StoreError> {
         let mut tx = self.inner.store.read().await?;
-        summaries::unusable(&mut tx, after, bounds::PROJECTOR_BATCH).await
+        summaries::unusable(&mut tx, after, bounds::PROJECTOR_PAGE).await
     }
 
     fn projection(&self) -> Projection<'_> {
@@ -184,8 +184,12 @@ impl Projector {
     /// Projects these tasks now and gives their summaries.
     pub async fn project(&self, ids: &[TaskId]) -> Projected {
         let mut all = Projected::default();
-        for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
-            all.absorb(self.projection().project(chunk).await);
+        for page in ids.chunks(bounds::PROJECTOR_PAGE) {
+            let (one, other) = batches(page);
+            let projection = self.projection();
+            let (one, other) = tokio::join!(projection.project(one), projection.project(other));
+            all.absorb(one);
+            all.absorb(other);
         }
         all
     }
@@ -194,8 +198,12 @@ impl Projector {
     /// first, and never moved backward (SUM-10).
     pub async fn rebuild(&self, ids: &[TaskId]) -> Projected {
         let mut all = Projected::default();
-        for chunk in ids.chunks(bounds::PROJECTOR_BATCH) {
-            all.absorb(self.projection().rebuild(chunk).await);
+        for page in ids.chunks(bounds::PROJECTOR_PAGE) {
+            let (one, other) = batches(page);
+            let projection = self.projection();
+            let (one, other) = tokio::join!(projection.rebuild(one), projection.rebuild(other));
+            all.absorb(one);
+            all.absorb(other);
         }
         all
     }
@@ -221,7 +229,7 @@ impl Projector {
             marks::count(&mut tx).await?
         };
         let looked = |pages: usize| Progress::Looked {
-            done: tasks.min(pages * bounds::PROJECTOR_BATCH),
+            done: tasks.min(pages * bounds::PROJECTOR_PAGE),
             of: tasks,
         };
         let derived = |done: usize| Progress::Derived {
@@ -265,4 +273,9 @@ impl Projector {
         converged.failed = failed.len();
         Ok(converged)
     }
+}
+
+/// The two batches of a page; the other is empty when one is enough.
+fn batches(page: &[TaskId]) -> (&[TaskId], &[TaskId]) {
+    page.split_at(page.len().min(bounds::PROJECTOR_BATCH))
 }
