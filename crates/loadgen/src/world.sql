@@ -1,11 +1,14 @@
 -- what each table gets, a row or more per row of n: i counts from 1, id is i with leading digits, t is the time
 -- of task i in microseconds. statements are separated by a semicolon at the end of a line.
 
+-- A task's last milestone is its second prompt, at t + 300, as the server would have written it: no start has to
+-- raise the column first.
+
 INSERT INTO tasks (id, workspace_id, workflow_id, step_id, client_id, revision, title, description,
     state, position, priority, last_activity_at, authority_seq, derived_seq, created_at, updated_at)
     SELECT 'bench-t-' || n.id, w.id, f.id, (SELECT id FROM workflow_steps WHERE workflow_id = f.id ORDER BY position LIMIT 1),
     'bench-' || CAST(i AS TEXT), 1, 'Task number ' || CAST(i AS TEXT), 'What is to be done in it, in a sentence or two.',
-    'REVIEW', i, 0, t, 1, 0, t, t
+    'REVIEW', i, 0, t + 300, 1, 0, t, t
     FROM n CROSS JOIN (SELECT id FROM workspaces ORDER BY id LIMIT 1) AS w
     CROSS JOIN (SELECT id FROM workflows ORDER BY id LIMIT 1) AS f;
 
