@@ -87,9 +87,7 @@ impl Orchestrator {
         for batch in stuck.chunks(bounds::RECOVERY_BATCH) {
             tell(Repairing::Tasks, done.tasks, stuck.len());
             let mut tx = self.inner.store.write().await?.unheard();
-            for task in batch {
-                settle_task(&mut tx, task).await?;
-            }
+            settle_tasks(&mut tx, batch).await?;
             self.commit(tx).await?;
             done.tasks += batch.len();
         }
@@ -140,8 +138,13 @@ impl Orchestrator {
 
     async fn recover_together(&self, batch: &[UnfinishedSession]) -> Result<()> {
         let mut tx = self.inner.store.write().await?.unheard();
-        for session in batch {
-            recover_session(&mut tx, &session.session_id).await?;
+        let now = tx.now();
+        let sessions: Vec<_> = batch.iter().map(|one| one.session_id.clone()).collect();
+        for message_id in segments::unsettled(&mut tx, &sessions).await? {
+            segments::fold(&mut tx, &message_id, now).await?;
+        }
+        for session_id in &sessions {
+            recover_session(&mut tx, session_id).await?;
         }
         self.commit(tx).await
     }
@@ -190,13 +193,9 @@ fn leave_alone(id: &EnvironmentId, error: StoreError) -> Result<()> {
     Ok(())
 }
 
-/// A session without a process: its turns are over, its texts settled, its permissions expired; its unsent prompt waits
+/// A session without a process, its texts settled: its turns are over, its permissions expired; its unsent prompt waits
 /// at the head of the queue for a person.
 async fn recover_session(tx: &mut WriteTx, session_id: &SessionId) -> Result<()> {
-    let now = tx.now();
-    for message_id in segments::unsettled(tx, session_id).await? {
-        segments::fold(tx, &message_id, now).await?;
-    }
     let mut facts = turn_plan::facts(tx, session_id, |_| false).await?;
     for turn in facts.turns.clone() {
         if turn.is_open() && !turn.attempted {
@@ -223,29 +222,33 @@ async fn recover_session(tx: &mut WriteTx, session_id: &SessionId) -> Result<()>
     Ok(())
 }
 
-/// A task that was starting or at work and is neither: it can be started again, or waits for a person's look.
-async fn settle_task(tx: &mut WriteTx, StuckTask { task_id, state }: &StuckTask) -> Result<()> {
+/// Tasks that were starting or at work and are neither: one can be started again, or waits for a person's look.
+async fn settle_tasks(tx: &mut WriteTx, batch: &[StuckTask]) -> Result<()> {
     let now = tx.now();
-    let next = if *state == TaskState::Scheduling {
-        TaskState::Todo
-    } else {
-        TaskState::Review
-    };
-    tasks::set_state(tx, task_id, next, now).await?;
-    if next == TaskState::Todo && tasks::launch_intent(tx, task_id).await?.is_some() {
-        // What the task was to start with is stored still: trying again is one click.
-        let text = "the server stopped while the task was being started";
-        let error = ActiveError::record(
-            task_id.as_str(),
-            now,
-            text,
-            ErrorCategory::GenericLaunchFailure,
-        );
-        tasks::set_launch_error(tx, task_id, Some(&error)).await?;
+    let is_starting = |task: &&StuckTask| task.state == TaskState::Scheduling;
+    for StuckTask { task_id, .. } in batch.iter().filter(is_starting) {
+        tasks::set_state(tx, task_id, TaskState::Todo, now).await?;
+        if tasks::launch_intent(tx, task_id).await?.is_some() {
+            // What the task was to start with is stored still: trying again is one click.
+            let text = "the server stopped while the task was being started";
+            let error = ActiveError::record(
+                task_id.as_str(),
+                now,
+                text,
+                ErrorCategory::GenericLaunchFailure,
+            );
+            tasks::set_launch_error(tx, task_id, Some(&error)).await?;
+        }
     }
-    if next == TaskState::Review {
-        tasks::set_interrupted(tx, task_id, Some(now)).await?;
+    let at_work: Vec<_> = batch
+        .iter()
+        .filter(|task| !is_starting(task))
+        .map(|task| task.task_id.clone())
+        .collect();
+    recovery::interrupt(tx, &at_work, now).await?;
+    for StuckTask { task_id, .. } in batch {
+        tx.touch(task_id);
+        emit::task(tx, task_id, TaskChange::Updated).await?;
     }
-    tx.touch(task_id);
-    emit::task(tx, task_id, TaskChange::Updated).await
+    Ok(())
 }

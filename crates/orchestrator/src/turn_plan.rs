@@ -12,7 +12,7 @@ use model::event::TaskChange;
 use model::ids::{PendingId, SessionId, TurnId};
 use model::message::{Disposition, Message};
 use model::session::Session;
-use model::turn::{Turn, TurnOutcome};
+use model::turn::TurnOutcome;
 use model::turn_machine::change::{Change, Plan};
 use model::turn_machine::decide;
 use model::turn_machine::facts::{Facts, PromptFact, QuestionsFact, TaskFact, TurnFact};
@@ -20,9 +20,7 @@ use model::turn_machine::input::Input;
 use store::error::Result;
 use store::sql::Link;
 use store::tx::WriteTx;
-use store::{
-    clarifications as rows, executions, messages, recovery, sessions, standing, tasks, turns,
-};
+use store::{clarifications as rows, executions, messages, sessions, standing, tasks, turns};
 
 impl Orchestrator {
     /// Answers that wait, else the queue, go on if no turn is open; gives the turn that was reserved.
@@ -53,13 +51,7 @@ pub(crate) async fn facts(
     attached: impl Fn(&PendingId) -> bool,
 ) -> Result<Facts> {
     let standing = standing::of_session(tx, session_id).await?;
-    let mut loaded = recovery::open_turns(tx, session_id).await?;
-    if let Some(current) = turns::current(tx, session_id).await?
-        && current.completed_at.is_some()
-    {
-        loaded.push(current);
-    }
-    loaded.sort_by(|a: &Turn, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+    let loaded = turns::open_and_current(tx, session_id).await?;
     let bundles = clarifications::by_bundle(rows::undelivered(tx, session_id).await?);
     let questions = bundles.into_iter().filter_map(|bundle| {
         let first = bundle.into_iter().next()?;

@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::sessions::open;
-use crate::sql::{Link, Statement, sql};
+use crate::sql::{Link, Statement, Value, sql, sql_rows};
+use model::clock::Timestamp;
 use model::ids::{SessionId, TaskId};
 use model::task::TaskState;
 
@@ -74,6 +75,24 @@ pub async fn tasks(link: &mut Link) -> Result<Vec<StuckTask>> {
             })
         })
         .collect()
+}
+
+/// Tasks that were at work when the server ended wait for a person's look: one statement.
+///
+/// # Errors
+/// As [`sessions`].
+pub async fn interrupt(link: &mut Link, tasks: &[TaskId], now: Timestamp) -> Result<()> {
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    let update = sql_rows(
+        "WITH ended (task_id, at) AS (VALUES ({}))
+         UPDATE tasks SET state = 'REVIEW', interrupted_at = ended.at, updated_at = ended.at, revision = revision + 1
+         FROM ended WHERE tasks.id = ended.task_id",
+        tasks.iter().map(|id| [Value::from(id), Value::from(now)]),
+    );
+    link.execute(update).await?;
+    Ok(())
 }
 
 /// Turns of a session that are open, lifecycle ones included, oldest first.

@@ -5,7 +5,7 @@
 //! into it and the folded count is added to its revision, so that the wire's revision never falls.
 
 use crate::error::Result;
-use crate::sql::{Link, sql};
+use crate::sql::{Link, sql, sql_in};
 use model::clock::Timestamp;
 use model::ids::{MessageId, SessionId};
 
@@ -82,15 +82,19 @@ pub async fn fold(link: &mut Link, message_id: &MessageId, now: Timestamp) -> Re
     Ok(())
 }
 
-/// Rows of a session that are not settled.
+/// Rows of these sessions that are not settled, in the order of each session: one statement.
 ///
 /// # Errors
 /// As [`append`].
-pub async fn unsettled(link: &mut Link, session_id: &SessionId) -> Result<Vec<MessageId>> {
-    let query = sql(
-        "SELECT id FROM task_session_messages WHERE session_id = $1 AND streaming ORDER BY seq",
+pub async fn unsettled(link: &mut Link, sessions: &[SessionId]) -> Result<Vec<MessageId>> {
+    if sessions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = sql_in(
+        "SELECT id FROM task_session_messages WHERE session_id IN ({}) AND streaming ORDER BY session_id, seq",
+        sessions.iter().map(SessionId::as_str),
     );
-    link.all(query.bind(session_id))
+    link.all(query)
         .await?
         .iter()
         .map(|row| row.id("id"))

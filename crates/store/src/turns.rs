@@ -160,6 +160,27 @@ pub async fn current(link: &mut Link, session_id: &SessionId) -> Result<Option<T
         .transpose()
 }
 
+/// The turns that the rules of a session look at: the current one, and whatever is open, lifecycle turns too, oldest
+/// first. One statement, whatever the number of turns: both are sought, none is walked past.
+///
+/// # Errors
+/// As [`insert`].
+pub async fn open_and_current(link: &mut Link, session_id: &SessionId) -> Result<Vec<Turn>> {
+    let query = sql(
+        "SELECT * FROM task_session_turns WHERE id IN (
+           SELECT id FROM task_session_turns WHERE session_id = $1 AND completed_at IS NULL
+           UNION
+           SELECT id FROM (SELECT id FROM task_session_turns WHERE session_id = $1 AND authoritative AND NOT lifecycle_only
+                           ORDER BY started_at DESC, id DESC LIMIT 1) AS newest)
+         ORDER BY started_at, id",
+    );
+    link.all(query.bind(session_id))
+        .await?
+        .iter()
+        .map(read)
+        .collect()
+}
+
 pub(crate) fn read(row: &Row) -> std::result::Result<Turn, StoreError> {
     Ok(Turn {
         id: row.id("id")?,

@@ -135,7 +135,9 @@ impl Runtime {
                 Box::pin(async {
                     let mut tx = self.o.inner.store.write().await?;
                     let now = tx.now();
-                    for message_id in segments::unsettled(&mut tx, &self.session_id).await? {
+                    for message_id in
+                        segments::unsettled(&mut tx, std::slice::from_ref(&self.session_id)).await?
+                    {
                         segments::fold(&mut tx, &message_id, now).await?;
                         emit::message_updated(&mut tx, &message_id).await?;
                     }

@@ -95,7 +95,7 @@ async fn of_session(
     match *what {
         BesideChange::Streamed(_) => stream(tx, scene, session).await,
         BesideChange::Settled(_) => {
-            for id in segments::unsettled(tx, session).await? {
+            for id in segments::unsettled(tx, std::slice::from_ref(session)).await? {
                 segments::fold(tx, &id, now).await?;
                 messages::append_settled(tx, &id, "late words", now).await?;
             }
@@ -119,7 +119,7 @@ async fn of_session(
 
 async fn stream(tx: &mut WriteTx, scene: &mut Scene, session: &SessionId) -> Result<()> {
     let turn = scene.facts.current_turn(session);
-    let unsettled = segments::unsettled(tx, session).await?;
+    let unsettled = segments::unsettled(tx, std::slice::from_ref(session)).await?;
     let Some(message_id) = unsettled.into_iter().next() else {
         let row = Row {
             turn: turn.as_ref(),

@@ -128,7 +128,10 @@ async fn an_append_to_a_deleted_row_finds_it_gone(story: Story) -> Result<()> {
     remove(&story, &id).await?;
     assert_eq!(append(&story, &id, 2, " lost").await?, AppendOutcome::Gone);
     let mut tx = story.store().read().await?;
-    assert_eq!(segments::unsettled(&mut tx, &session).await?, []);
+    assert_eq!(
+        segments::unsettled(&mut tx, std::slice::from_ref(&session)).await?,
+        []
+    );
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use model::ids::{ExecutionId, InstanceId, SessionId};
 use model::session::{Activity, SessionState};
-use model::task::TaskState;
+use model::task::{Task, TaskState};
 use model::turn::TurnOutcome;
 use store::executions::{self, Execution};
 use store::recovery::StuckTask;
@@ -17,6 +17,8 @@ testkit::on_every_engine!(
     rec_01_settled_sessions_are_left_alone,
     rec_01_a_task_without_an_open_conversational_turn_is_stuck,
     rec_01_open_turns_come_oldest_first,
+    rec_01_the_current_turn_stands_among_the_open_ones,
+    rec_01_only_the_tasks_named_are_interrupted,
 );
 
 async fn found(story: &Story) -> Result<Vec<SessionId>> {
@@ -180,5 +182,64 @@ async fn rec_01_open_turns_come_oldest_first(story: Story) -> Result<()> {
     let turns = recovery::open_turns(&mut tx, &session).await?;
     let ids: Vec<_> = turns.into_iter().map(|turn| turn.id).collect();
     assert_eq!(ids, open);
+    Ok(())
+}
+
+async fn rec_01_the_current_turn_stands_among_the_open_ones(story: Story) -> Result<()> {
+    let session = settled(&story).await?; // an older turn, which is of no interest
+    let other = settled(&story).await?;
+    story.turn(&other, NewTurn::Lifecycle).await?;
+    let looked_at = async |session: &SessionId| -> Result<Vec<_>> {
+        let mut tx = story.store().read().await?;
+        let turns = turns::open_and_current(&mut tx, session).await?;
+        Ok(turns.into_iter().map(|turn| turn.id).collect())
+    };
+    let early = story.turn(&session, NewTurn::Lifecycle).await?;
+    let (current, _) = story.prompt(&session, "more").await?;
+    let late = story.turn(&session, NewTurn::Empty).await?;
+    let all = [early.clone(), current.clone(), late.clone()];
+    assert_eq!(looked_at(&session).await?, all);
+    for turn in [&early, &current, &late] {
+        complete(&story, turn).await?;
+    }
+    assert_eq!(
+        looked_at(&session).await?,
+        [current],
+        "the end of a turn moves no boundary"
+    );
+    let never = self::session(&story, SessionState::Created).await?;
+    assert_eq!(looked_at(&never).await?, []);
+    Ok(())
+}
+
+async fn rec_01_only_the_tasks_named_are_interrupted(story: Story) -> Result<()> {
+    let ids = [
+        story.task().await?,
+        story.task().await?,
+        story.task().await?,
+    ];
+    let rows = async || -> Result<Vec<Task>> {
+        let mut tx = story.store().read().await?;
+        let mut rows = Vec::new();
+        for id in &ids {
+            rows.push(tasks::get(&mut tx, id).await?);
+        }
+        Ok(rows)
+    };
+    let before = rows().await?;
+    story
+        .change(&[&ids[0], &ids[1]], async |tx| {
+            let now = tx.now();
+            recovery::interrupt(tx, &[], now).await?;
+            recovery::interrupt(tx, &ids[..2], now).await
+        })
+        .await?;
+    let after = rows().await?;
+    for (before, after) in before.iter().zip(&after).take(2) {
+        assert_eq!(after.state, TaskState::Review);
+        assert_eq!(after.interrupted_at, Some(after.updated_at));
+        assert_eq!(after.revision, before.revision + 1);
+    }
+    assert_eq!(after[2], before[2]);
     Ok(())
 }

@@ -121,6 +121,12 @@ pub(crate) async fn start(plans: &mut Plans, cast: &Cast) -> Result<()> {
         .ask("recovery::tasks", &[], async |tx| recovery::tasks(tx).await)
         .await?;
     plans
+        .ask("recovery::interrupt", &[], async |tx| {
+            let now = tx.now();
+            recovery::interrupt(tx, std::slice::from_ref(&cast.task), now).await
+        })
+        .await?;
+    plans
         .ask("recovery::open_turns", &[], async |tx| {
             recovery::open_turns(tx, &cast.session).await
         })

@@ -100,6 +100,13 @@ pub(crate) async fn sends(plans: &mut Plans, cast: &Cast) -> Result<()> {
         )
         .await?;
     plans
+        .ask(
+            "turns::open_and_current",
+            &["task_session_turns_by_session", "task_session_turns_open"],
+            async |tx| turns::open_and_current(tx, session).await,
+        )
+        .await?;
+    plans
         .ask("turns::mark_attempted", &[], async |tx| {
             turns::mark_attempted(tx, turn).await
         })
@@ -186,7 +193,7 @@ pub(crate) async fn streams(plans: &mut Plans, cast: &Cast) -> Result<()> {
         .ask(
             "segments::unsettled",
             &["task_session_messages_streaming"],
-            async |tx| segments::unsettled(tx, session).await,
+            async |tx| segments::unsettled(tx, std::slice::from_ref(session)).await,
         )
         .await?;
     plans
