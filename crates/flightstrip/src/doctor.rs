@@ -28,6 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use store::error::StoreError;
+use store::marks;
 use store::open::Store;
 use store::schema::{self, Schema};
 use store::truths::{self, Holds, TRUTHS};
@@ -145,11 +146,20 @@ impl Patient {
         self.examine(after).await
     }
 
+    async fn follows_rules(&self) -> anyhow::Result<bool> {
+        let failed = "the rules of the summaries cannot be read";
+        let mut tx = self.store.read().await.context(failed)?;
+        marks::follow(&mut tx, summary::RULES).await.context(failed)
+    }
+
     async fn examine(&self, server_running: bool) -> anyhow::Result<Findings> {
         let summaries = summaries::examine(&self.store, server_running)
             .await
             .context("the summaries cannot be examined")?;
         let mut broken = Vec::new();
+        if 0 < summaries.tasks && !self.follows_rules().await? {
+            broken.push(BrokenTruth::other_rules());
+        }
         for truth in TRUTHS {
             if truth.holds == Holds::WhileNoServerRuns && server_running {
                 continue;

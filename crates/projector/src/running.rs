@@ -216,6 +216,25 @@ impl Projector {
         self.converge_telling(&|_| {}).await
     }
 
+    /// Summaries that an earlier version derived by other rules are as stale as if their task had changed.
+    async fn adopt_rules(&self) -> Result<(), StoreError> {
+        {
+            let mut tx = self.inner.store.read().await?;
+            if marks::follow(&mut tx, summary::RULES).await? {
+                return Ok(());
+            }
+        }
+        let mut tx = self.inner.store.write().await?;
+        let tasks = marks::adopt(&mut tx, summary::RULES).await?;
+        let _ = tx.commit().await?; // what comes of it is published task by task
+        tracing::info!(
+            tasks,
+            rules = summary::RULES,
+            "rows are derived by new rules"
+        );
+        Ok(())
+    }
+
     /// As [`Projector::converge`], saying before and after each batch how far it has come.
     ///
     /// # Errors
@@ -224,6 +243,7 @@ impl Projector {
         &self,
         tell: &(dyn Fn(Progress) + Sync),
     ) -> Result<Converged, StoreError> {
+        self.adopt_rules().await?;
         let (tasks, stale) = {
             let mut tx = self.inner.store.read().await?;
             marks::count(&mut tx).await?

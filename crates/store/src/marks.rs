@@ -4,6 +4,7 @@
 use crate::error::Result;
 use crate::row::Row;
 use crate::sql::{Link, sql, sql_in};
+use crate::tx::WriteTx;
 use model::ids::TaskId;
 
 /// The two marks of a task.
@@ -64,6 +65,37 @@ pub async fn count(link: &mut Link) -> Result<(usize, usize)> {
     let row = link.one(query, "count").await?;
     let number = |count: i64| usize::try_from(count).unwrap_or(0);
     Ok((number(row.int("tasks")?), number(row.int("stale")?)))
+}
+
+/// The setting that says by which rules the stored summaries were derived.
+pub const RULES: &str = "summary_rules";
+
+/// Whether the stored summaries were derived by the rules of this number, so that what differs is at fault.
+///
+/// # Errors
+/// As [`page`].
+pub async fn follow(link: &mut Link, rules: i64) -> Result<bool> {
+    let query = sql("SELECT value FROM settings WHERE name = $1");
+    let row = link.maybe(query.bind(RULES)).await?;
+    let known = row.map(|row| row.text("value")).transpose()?;
+    Ok(known.is_some_and(|known| known == rules.to_string()))
+}
+
+/// Lets the stored summaries follow the rules of this number: when they were derived by others, all tasks are stale
+/// now, archived ones too (REC-02). Gives how many were marked.
+///
+/// # Errors
+/// As [`page`].
+pub async fn adopt(tx: &mut WriteTx, rules: i64) -> Result<u64> {
+    if follow(tx, rules).await? {
+        return Ok(0);
+    }
+    let note = sql("INSERT INTO settings (name, value) VALUES ($1, $2)
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+    tx.execute(note.bind(RULES).bind(rules.to_string().as_str()))
+        .await?;
+    tx.execute(sql("UPDATE tasks SET authority_seq = authority_seq + 1"))
+        .await
 }
 
 fn read(row: &Row) -> Result<Marks> {

@@ -10,3 +10,11 @@
 pub mod authority;
 pub mod derive;
 pub mod semantic;
+
+/// The number of the rules that summaries follow. It rises with every change that gives the same records another
+/// payload, in [`derive`] or in what a loader reads for it. A start that finds another number beside the stored
+/// summaries derives all of them again before it is ready (REC-01, REC-02).
+pub const RULES: i64 = 1;
+
+#[cfg(test)]
+mod rules_tests;

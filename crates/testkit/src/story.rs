@@ -19,7 +19,7 @@ use ::store::snapshots::{self, RecordOutcome};
 use ::store::sql::Statement;
 use ::store::tasks::{self, NewTask};
 use ::store::tx::WriteTx;
-use ::store::{environments, profiles, repositories, summaries, workspaces};
+use ::store::{environments, marks, profiles, repositories, summaries, workspaces};
 use anyhow::{Context, Result};
 use model::agent::AgentProfile;
 use model::clock::Timestamp;
@@ -117,6 +117,7 @@ impl Story {
                 workspaces::insert_workflow(tx, &workflow, 0).await?;
                 profiles::insert(tx, &story.agent_profile(), now).await?;
                 repositories::insert(tx, &story.registered(now)).await?;
+                marks::adopt(tx, summary::RULES).await?; // as the first start of a server does
                 Ok(())
             })
             .await?;

@@ -11,6 +11,7 @@ use model::ids::{InstanceId, TaskId};
 use projector::running::Projector;
 use std::sync::Arc;
 use store::cures;
+use store::marks;
 use store::truths::{Cure, TRUTHS};
 
 /// Nobody listens: no server runs.
@@ -69,6 +70,12 @@ fn differing(findings: &Findings) -> Vec<TaskId> {
 }
 
 async fn cure(patient: &Patient, findings: &Findings) -> anyhow::Result<()> {
+    let failed = "the rules of the summaries could not be noted";
+    let mut tx = patient.store.write().await.context(failed)?;
+    marks::adopt(&mut tx, summary::RULES)
+        .await
+        .context(failed)?;
+    let _ = tx.commit().await.context(failed)?; // nobody listens
     for truth in TRUTHS.iter().filter(|truth| truth.cure == Cure::Repair) {
         if findings
             .broken

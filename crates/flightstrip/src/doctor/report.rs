@@ -90,6 +90,20 @@ impl BrokenTruth {
     }
 }
 
+impl BrokenTruth {
+    /// The stored summaries were derived by other rules than this program's, so most that differ are merely old.
+    pub(super) fn other_rules() -> Self {
+        Self {
+            name: "summaries_follow_the_rules",
+            says: "Summaries were derived by the rules of another version",
+            count: 1,
+            ids: vec![store::marks::RULES.to_owned()],
+            cure: "repair",
+            repairable: true,
+        }
+    }
+}
+
 /// What `--repair` did.
 #[derive(Default, Serialize)]
 pub(super) struct Repair {

@@ -11,6 +11,7 @@ testkit::on_every_engine!(crate::support::Bench =>
     rec_02_broken_rows_are_found_and_put_right_as_far_as_possible,
     rec_03_beside_a_server_only_marks_are_raised_and_the_server_publishes,
     sum_10_a_last_activity_that_went_back_is_raised_again,
+    rec_02_rows_by_the_rules_of_another_version_are_named_and_derived_again,
 );
 
 /// Changes the database behind everybody's back, and says how many rows it changed.
@@ -261,5 +262,41 @@ async fn sum_10_a_last_activity_that_went_back_is_raised_again(mut bench: Bench)
         let now = bench.task(task).await?["status_summary"]["last_activity_at"].clone();
         assert_eq!(now, shown);
     }
+    bench.server.stop().await
+}
+
+/// REC-02: what another version derived otherwise is put right by a repair, and by a start.
+async fn rec_02_rows_by_the_rules_of_another_version_are_named_and_derived_again(
+    mut bench: Bench,
+) -> Result<()> {
+    let tasks = idle_tasks(&mut bench, &["Old"]).await?;
+    let [task] = tasks.as_slice() else {
+        anyhow::bail!("a task");
+    };
+    let shown = bench.task(task).await?["status_summary"]["last_activity_at"].clone();
+    let old = async |bench: &Bench| {
+        let rules = sql("UPDATE settings SET value = '0' WHERE name = 'summary_rules'");
+        let payload = json!({ "last_activity_at": shown, "queued_prompt_count": 7 }).to_string();
+        tamper(
+            bench,
+            vec![rules, sql(PAYLOAD).bind(task.as_str()).bind(payload)],
+        )
+        .await
+    };
+    bench.server.stop().await?;
+    old(&bench).await?;
+    let found = doctor(&bench.server, &[]).await?;
+    assert_eq!(found.code, 1, "{found:?}");
+    assert_eq!(found.broken()?, ["summaries_follow_the_rules"], "{found:?}");
+    assert_eq!(found.json()?["summaries"]["count"], 1, "{found:?}");
+    let repaired = doctor(&bench.server, &["--repair"]).await?;
+    assert_eq!(repaired.code, 0, "{repaired:?}");
+
+    old(&bench).await?;
+    bench.server.launch().await?;
+    bench.reconnect().await?;
+    let summary = bench.task(task).await?["status_summary"].clone();
+    assert_eq!(summary["queued_prompt_count"], Value::Null, "{summary}");
+    assert_eq!(doctor(&bench.server, &[]).await?.code, 0);
     bench.server.stop().await
 }

@@ -34,6 +34,11 @@ const FIRST_FOUND: &str =
 pub(crate) const WALKS: &[Walk] = &[
     walk("recovery::sessions", "task_sessions", AT_START),
     walk("recovery::tasks", "tasks", AT_START),
+    walk(
+        "marks::adopt",
+        "tasks",
+        "the first start of a version that derives otherwise marks every task, once",
+    ),
     walk("environments::all", "task_environments", AT_START),
     walk("environments::all", "task_environment_repos", AT_START),
     walk("environments::abandoned", "task_environments", AT_START),

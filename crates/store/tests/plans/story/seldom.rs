@@ -7,8 +7,8 @@ use model::ids::{ExecutionId, InstanceId, SessionId, TaskId};
 use store::sessions::NewSession;
 use store::tasks::NewTask;
 use store::{
-    attachments, environments, executions, latest, profiles, recovery, repositories, sessions,
-    summaries, tasks,
+    attachments, environments, executions, latest, marks, profiles, recovery, repositories,
+    sessions, summaries, tasks,
 };
 
 /// What a person does now and then.
@@ -119,6 +119,9 @@ pub(crate) async fn start(plans: &mut Plans, cast: &Cast) -> Result<()> {
         .await?;
     plans
         .ask("recovery::tasks", &[], async |tx| recovery::tasks(tx).await)
+        .await?;
+    plans
+        .ask("marks::adopt", &[], async |tx| marks::adopt(tx, 0).await)
         .await?;
     plans
         .ask("recovery::interrupt", &[], async |tx| {
