@@ -313,6 +313,10 @@ pub const ANSWER_BYTES: usize = 64 * 1024;
 pub const WRITE_BATCH_BYTES: usize = 128 * 1024;
 /// Requests of one connection that run, or wait for an earlier one of the same session. Overflow: `BUSY`.
 pub const INFLIGHT_REQUESTS: usize = 64;
+/// Requests of one connection that change the same session and are not over: a queue, the prompt at work, and what a
+/// person does about them. Their answers' room would else keep requests for other sessions from being read. Overflow:
+/// `BUSY`.
+pub const LANE_REQUESTS: usize = QUEUED_PROMPTS + 6;
 /// Sessions one client may have open, and may look at. Overflow: `BUSY`.
 pub const OPEN_SESSIONS: usize = 64;
 /// Work of one client that goes on after its request was answered: as many as it may have open, so that opening them

@@ -4,7 +4,7 @@
 //! among each other ([`Lanes`]). Room for the answer is promised before the work begins, and the promise is kept even
 //! when the work panics.
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Place};
 use super::{Call, Reply, dispatch};
 use crate::api::Api;
 use crate::client::Client;
@@ -158,7 +158,15 @@ fn start(api: &Arc<Api>, client: &Arc<Client>, lanes: &mut Lanes, request: Reque
         room,
         kept: false,
     };
-    let mut turn = lanes.enter(&action, &payload);
+    let mut turn = match lanes.enter(&action, &payload) {
+        Place::Free => None,
+        Place::In(turn) => Some(turn),
+        Place::Full => {
+            let message =
+                "Too much is under way for this session; send it again when that is done.";
+            return promise.keep(Err(Refusal::busy(message)));
+        }
+    };
     let call = Call {
         api: Arc::clone(api),
         client: Arc::clone(client),

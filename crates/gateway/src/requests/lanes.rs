@@ -7,14 +7,15 @@
 //! Invariants:
 //! - a request waits only for earlier ones of its own lane: another session, and whatever only reads, goes past;
 //! - a turn is over when it is dropped, so a request that fails, or panics, lets the next one go;
-//! - who waits is a request under way, so all lanes together hold [`bounds::INFLIGHT_REQUESTS`] at most; a lane that
-//!   nobody is in is forgotten.
+//! - who waits is a request under way, so all lanes together hold [`bounds::INFLIGHT_REQUESTS`] at most, and one session
+//!   [`bounds::LANE_REQUESTS`] of them, so that one that is slow leaves the others their share; a lane that nobody is in
+//!   is forgotten.
 
 use model::bounds;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tokio::sync::oneshot;
-use tokio::sync::oneshot::error::TryRecvError;
 use wire::action::request as action;
 
 /// The lanes of one connection.
@@ -29,30 +30,48 @@ pub(crate) struct Lanes {
 #[derive(Debug, Default)]
 struct Lane {
     last: Option<oneshot::Receiver<()>>,
+    /// Held by everybody who is in it.
+    inside: Arc<()>,
 }
 
 /// A place in an order: wait for the one before, and let the next go when this is dropped.
+#[derive(Debug)]
 pub(super) struct Turn {
     before: Option<oneshot::Receiver<()>>,
     _next: oneshot::Sender<()>,
+    _inside: Arc<()>,
+}
+
+/// Where a request stands among the others.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// It waits for nobody.
+    Free,
+    /// It has to keep an order.
+    In(Turn),
+    /// Too many that change its session are under way.
+    Full,
 }
 
 impl Lanes {
-    /// The place of a request that was just read, if it has to keep an order.
-    pub(super) fn enter(&mut self, action: &str, payload: &Value) -> Option<Turn> {
+    /// The place of a request that was just read.
+    pub(super) fn enter(&mut self, action: &str, payload: &Value) -> Place {
         if changes_subscriptions(action) {
-            return Some(self.subscriptions.enter());
+            return Place::In(self.subscriptions.enter());
         }
-        if !changes_a_session(action) {
-            return None;
-        }
+        let named = payload.get("session_id").and_then(Value::as_str);
         // What is no id is refused when the payload is read, whenever that is.
-        let id = payload.get("session_id")?.as_str()?;
-        if bounds::ID_BYTES < id.len() {
-            return None;
+        let Some(id) = named.filter(|id| changes_a_session(action) && id.len() <= bounds::ID_BYTES)
+        else {
+            return Place::Free;
+        };
+        self.sessions.retain(|_, lane| 0 < lane.inside());
+        let lane = self.sessions.entry(id.to_owned()).or_default();
+        if lane.inside() < bounds::LANE_REQUESTS {
+            Place::In(lane.enter())
+        } else {
+            Place::Full
         }
-        self.sessions.retain(|_, lane| !lane.is_empty());
-        Some(self.sessions.entry(id.to_owned()).or_default().enter())
     }
 }
 
@@ -62,13 +81,13 @@ impl Lane {
         Turn {
             before: self.last.replace(last),
             _next: next,
+            _inside: Arc::clone(&self.inside),
         }
     }
 
-    /// Whether the last one that entered is over, and with it everybody before.
-    fn is_empty(&mut self) -> bool {
-        let last = self.last.as_mut().map(oneshot::Receiver::try_recv);
-        !matches!(last, Some(Err(TryRecvError::Empty)))
+    /// How many are in it.
+    fn inside(&self) -> usize {
+        Arc::strong_count(&self.inside) - 1
     }
 }
 
@@ -129,6 +148,13 @@ mod tests {
         json!({ "session_id": id })
     }
 
+    fn turn(place: Place) -> Turn {
+        match place {
+            Place::In(turn) => turn,
+            other => panic!("no place in a lane: {other:?}"),
+        }
+    }
+
     /// Whether this one need not wait.
     fn is_first(turn: &Turn) -> bool {
         turn.before.is_none()
@@ -137,37 +163,48 @@ mod tests {
     #[test]
     fn only_what_changes_the_same_session_waits() {
         let mut lanes = Lanes::default();
-        let one = lanes.enter(action::MESSAGE_ADD, &session("a")).unwrap();
-        let two = lanes.enter(action::AGENT_CANCEL, &session("a")).unwrap();
-        let other = lanes.enter(action::MESSAGE_ADD, &session("b")).unwrap();
+        let one = turn(lanes.enter(action::MESSAGE_ADD, &session("a")));
+        let two = turn(lanes.enter(action::AGENT_CANCEL, &session("a")));
+        let other = turn(lanes.enter(action::MESSAGE_ADD, &session("b")));
         assert!(is_first(&one) && !is_first(&two) && is_first(&other));
+        let free = |place: Place| matches!(place, Place::Free);
         for reads in [action::MESSAGE_LIST, action::PING, action::TASK_LIST] {
-            assert!(lanes.enter(reads, &session("a")).is_none(), "{reads}");
+            assert!(free(lanes.enter(reads, &session("a"))), "{reads}");
         }
         let subscribes = lanes.enter(action::SESSION_SUBSCRIBE, &session("a"));
-        assert!(is_first(&subscribes.unwrap()));
+        assert!(is_first(&turn(subscribes)));
         for no_id in [json!({}), json!({ "session_id": 7 }), json!([])] {
-            assert!(lanes.enter(action::MESSAGE_ADD, &no_id).is_none());
+            assert!(free(lanes.enter(action::MESSAGE_ADD, &no_id)));
         }
         let endless = "x".repeat(bounds::ID_BYTES + 1);
-        assert!(
-            lanes
-                .enter(action::MESSAGE_ADD, &session(&endless))
-                .is_none()
-        );
+        assert!(free(lanes.enter(action::MESSAGE_ADD, &session(&endless))));
     }
 
     #[tokio::test]
     async fn who_is_over_lets_the_next_one_go_and_an_empty_lane_is_forgotten() {
         let mut lanes = Lanes::default();
-        let one = lanes.enter(action::MESSAGE_ADD, &session("a")).unwrap();
-        let mut two = lanes.enter(action::MESSAGE_ADD, &session("a")).unwrap();
+        let one = turn(lanes.enter(action::MESSAGE_ADD, &session("a")));
+        let mut two = turn(lanes.enter(action::MESSAGE_ADD, &session("a")));
         drop(one);
         two.comes().await;
         drop(two);
         drop(lanes.enter(action::MESSAGE_ADD, &session("b")));
         drop(lanes.enter(action::MESSAGE_ADD, &session("c")));
         assert_eq!(lanes.sessions.len(), 1);
+    }
+
+    #[test]
+    fn a_full_lane_takes_one_for_each_that_is_over_and_keeps_nobody_else_out() {
+        let mut lanes = Lanes::default();
+        let mut enter = |id: &str| lanes.enter(action::MESSAGE_ADD, &session(id));
+        let mut waiting: Vec<Turn> = (0..bounds::LANE_REQUESTS)
+            .map(|_| turn(enter("a")))
+            .collect();
+        assert!(matches!(enter("a"), Place::Full));
+        assert!(is_first(&turn(enter("b"))));
+        waiting.remove(0);
+        waiting.push(turn(enter("a")));
+        assert!(matches!(enter("a"), Place::Full));
     }
 
     /// Every request that names a session and is none of these only reads, or only subscribes.

@@ -14,6 +14,7 @@ testkit::on_every_engine!(crate::server::Server =>
     fifty_prompts_sent_at_once_are_stored_in_their_order,
     as_many_prompts_as_the_queue_takes_are_the_first_ones,
     a_prompt_that_is_held_up_holds_up_its_own_session_only,
+    more_than_a_lane_takes_is_refused_at_once_and_nobody_elses_request,
     what_edits_the_queue_keeps_the_order_too,
     a_request_that_fails_lets_the_next_one_go,
     what_waits_when_its_connection_goes_is_carried_out_in_order,
@@ -170,6 +171,42 @@ async fn a_prompt_that_is_held_up_holds_up_its_own_session_only(server: Server) 
     Ok(())
 }
 
+/// STR-05's promise on the side of a client: a session that is slow leaves the others of its connection their share.
+async fn more_than_a_lane_takes_is_refused_at_once_and_nobody_elses_request(
+    server: Server,
+) -> Result<()> {
+    let world = World::new(&server).await?;
+    let other = world.add_session(&server).await?;
+    let mut client = server.client().await?;
+    let held = hold(&server);
+    let ids: Vec<String> = (10..70).map(|nth| format!("m-{nth}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    send_all(&mut client, &world, &world.session, &ids).await?;
+    held.reached().await;
+    send_all(&mut client, &world, &other, &["m-1"]).await?;
+    let refused = ids.len() - bounds::LANE_REQUESTS;
+    let (taken, refused): (Vec<Value>, Vec<Value>) = answers(&mut client, refused + 1)
+        .await?
+        .into_iter()
+        .partition(|answer| answer["type"] == "response");
+    assert_eq!(taken.len(), 1, "{taken:?}");
+    assert_eq!(stored(&mut client, &other).await?, ["m-1"]);
+    for answer in refused {
+        assert_eq!(answer["payload"]["code"], "BUSY");
+    }
+    drop(held);
+    // Of those in the lane the queue takes as many as it can hold; the first begins a turn.
+    let in_lane = answers(&mut client, bounds::LANE_REQUESTS).await?;
+    let taken = in_lane
+        .iter()
+        .filter(|answer| answer["type"] == "response")
+        .count();
+    let (first, _) = ids.split_at(taken);
+    assert!(bounds::QUEUED_PROMPTS <= taken, "{taken}");
+    assert_eq!(stored(&mut client, &world.session).await?, first);
+    Ok(())
+}
+
 async fn what_edits_the_queue_keeps_the_order_too(server: Server) -> Result<()> {
     let world = World::new(&server).await?;
     world.open_turn(&server, &world.session).await?;
@@ -289,7 +326,7 @@ async fn more_than_may_wait_is_refused_as_busy(server: Server) -> Result<()> {
     // Small answers, so that it is the number that ends and not the room for them.
     for _ in 0..bounds::INFLIGHT_REQUESTS {
         client
-            .send("agent.cancel", json!({ "session_id": world.session }))
+            .send("session.focus", json!({ "session_id": world.session }))
             .await?;
     }
     held.reached().await;
