@@ -166,3 +166,28 @@ test("the queue has no serious accessibility finding", async ({ app, api, gates 
   await app.getByRole("button", { name: "More for: /say Two." }).click();
   await expectAccessible(app, "menu of a queued message");
 });
+
+test("what waits in a session that is closed is not offered to be sent, and its words can be taken along", async ({
+  app,
+  api,
+  gates,
+}) => {
+  await busyWith(app, api, gates, "One.", "Two.");
+  const [task] = await api.tasks();
+  const sessionId = task?.status_summary?.primary_session?.id ?? "";
+  await api.request("session.close", { session_id: sessionId });
+  await expect(app.getByText("these are not sent any more")).toBeVisible();
+  await expect(items(app)).toHaveText(["/say One.", "/say Two."]);
+  for (const name of [/^Send$/, /^More for/, /^Place/, /^Edit/]) {
+    await expect(app.getByRole("button", { name })).toHaveCount(0);
+  }
+  await expect(app.getByRole("button", { name: "Copy: /say One." })).toBeVisible();
+  const field = composer(app);
+  await expect(field).toHaveAttribute("placeholder", /over/);
+  // Nothing of the one line that the field has is cut.
+  expect(await field.evaluate((element) => element.scrollHeight <= element.clientHeight)).toBe(true);
+  await expectAccessible(app, "a closed queue");
+  await app.getByRole("button", { name: "Remove from queue" }).first().click();
+  await expect(items(app)).toHaveText(["/say Two."]);
+  await expect(app.getByRole("button", { name: "Put text in the field" })).toHaveCount(0);
+});

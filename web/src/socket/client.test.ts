@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type AppStore, createAppStore } from "~/store/store";
+import { receiveSession } from "~/store/sessions";
+import { type AppStore, change, createAppStore } from "~/store/store";
 import { summaryOf, taskOf } from "~/store/tasks";
 import { aMessage, aProfile, aSession, aSummary, aTask } from "~/testing/builders";
 import { FakeSocket } from "~/testing/fake-socket";
@@ -8,7 +9,7 @@ import type { Boot } from "~/wire/generated/Boot";
 import type { Task } from "~/wire/generated/Task";
 import { Client, PROTOCOL } from "./client";
 import { Commands } from "./commands";
-import { keep } from "./kept";
+import { keep, keptKeys } from "./kept";
 import { keepSend, unsent } from "./kept-files";
 import { keepSecret, readSecret } from "./secret";
 
@@ -320,6 +321,20 @@ describe("signing in", () => {
     await client.signOut();
     expect(Object.keys(localStorage).sort()).toEqual(["flightstrip.preferences", "of another program"]);
     expect(unsent()).toEqual({ count: 0, sure: true });
+  });
+
+  test("what was not sent to a session goes with the session, and with its task", async () => {
+    await client.start(undefined);
+    await arrive();
+    for (const id of ["s1", "s2", "s3"]) {
+      change(store, (draft) => receiveSession(draft.sessions, aSession({ id, task_id: `t-${id}` })));
+      keep(`flightstrip.draft.${id}`, "half a thought");
+      keepSend(id, { id: `m-${id}`, content: "lost", attachments: [], problem: "There is no connection." });
+    }
+    socket().notify("session.deleted", { task_id: "t-s1", session_id: "s1" });
+    socket().notify("task.deleted", { task_id: "t-s2" });
+    expect(unsent().count).toBe(1);
+    expect(keptKeys("flightstrip.draft.")).toEqual(["flightstrip.draft.s3"]);
   });
 
   test("a server that is gone does not keep anybody signed in", async () => {

@@ -20,6 +20,7 @@ import { FrameBatch, type FrameScheduler } from "./frame-batch";
 import { handleNotification, refreshLastSteps } from "./handlers";
 import { endSecret, exchangeCode, fetchBoot } from "./http";
 import { forgetKept } from "./kept";
+import { forgetUnsent } from "./kept-files";
 import { OneAtATime } from "./one-at-a-time";
 import { OpenSessions } from "./open-sessions";
 import { Requests } from "./requests";
@@ -267,6 +268,12 @@ export class Client {
       onHello: (hello) => void this.arrive(hello),
       onResync: (sessionId) => void this.sessions.reload(sessionId),
       onQueueChanged: (sessionId) => void this.sessions.queue(sessionId),
+      onSessionDeleted: forgetUnsent,
+      onTaskDeleted: (taskId) => {
+        for (const session of Object.values(this.store.getState().sessions.byId)) {
+          if (session.task_id === taskId) forgetUnsent(session.id);
+        }
+      },
     });
   }
 

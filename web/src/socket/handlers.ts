@@ -18,6 +18,8 @@ export interface HandlerRequests {
   /** States of this session were skipped: list it once. */
   onResync(sessionId: string): void;
   onQueueChanged(sessionId: string): void;
+  onSessionDeleted(sessionId: string): void;
+  onTaskDeleted(taskId: string): void;
 }
 
 type Handler<Payload> = (payload: Payload, batch: FrameBatch, requests: HandlerRequests) => void;
@@ -31,15 +33,20 @@ const handlers: { [A in NotificationAction]: Handler<Notifications[A]> } = {
   "task.updated": task,
   "task.moved": task,
   "task.archived": task,
-  "task.deleted": (payload, batch) => batch.barrier((draft) => removeTask(draft.tasks, payload.task_id)),
+  "task.deleted": (payload, batch, requests) => {
+    batch.barrier((draft) => removeTask(draft.tasks, payload.task_id));
+    requests.onTaskDeleted(payload.task_id);
+  },
   "task.status_summary.updated": (payload, batch) =>
     batch.add((draft) => {
       receiveSummary(draft.tasks, payload.task_id, payload.status_summary);
     }),
   "session.state_changed": (payload, batch) =>
     batch.add((draft) => receiveSession(draft.sessions, payload.session)),
-  "session.deleted": (payload, batch) =>
-    batch.barrier((draft) => removeSession(draft.sessions, payload.session_id)),
+  "session.deleted": (payload, batch, requests) => {
+    batch.barrier((draft) => removeSession(draft.sessions, payload.session_id));
+    requests.onSessionDeleted(payload.session_id);
+  },
   "session.message.added": (payload, batch) =>
     batch.barrier((draft) => receiveMessage(draft.transcripts, payload.message)),
   "session.message.updated": (payload, batch) => batch.update(payload.message),

@@ -4,6 +4,8 @@ import { keep, keptKeys, readKept } from "./kept";
 
 const FILES = "flightstrip.draft-files.";
 const OUTBOX = "flightstrip.outbox.";
+/** What stands in a session's field. */
+export const DRAFT = "flightstrip.draft.";
 
 /** A message that was being sent. */
 export interface KeptSend {
@@ -39,6 +41,11 @@ export function forgetKeptSend(sessionId: string, id: string): void {
       OUTBOX + sessionId,
       held.filter((send) => send.id !== id),
     );
+}
+
+/** A deleted session takes what was not sent to it along: it can be sent to nobody any more. */
+export function forgetUnsent(sessionId: string): void {
+  for (const kind of [FILES, OUTBOX, DRAFT]) keep(kind + sessionId, undefined);
 }
 
 /** Messages of every session and tab that the server is not known to have. */

@@ -144,6 +144,7 @@ function usableFiles({ fields, byId }: UploadsState, sessionId: string): number 
 }
 
 function placeholder(busy: boolean, over: boolean): string {
-  if (over) return "This session is over. Open another one to go on.";
+  // One line of a phone, which shows no second one.
+  if (over) return "This session is over. Open another.";
   return busy ? "Queue the next step…" : "Message the agent…";
 }

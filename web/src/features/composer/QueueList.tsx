@@ -1,8 +1,12 @@
+import { X } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { attempt, notify } from "~/app/attempt";
 import { commands } from "~/app/runtime";
 import { useAppState } from "~/app/use-app-state";
 import { moved, noWishes, type QueuedPrompt, queuedPrompts } from "~/store/queue";
+import { isOver } from "~/store/sessions";
+import { CopyButton } from "~/ui/CopyButton";
+import { IconButton } from "~/ui/IconButton";
 import type { Message } from "~/wire/generated/Message";
 import { addToDraft } from "./drafts";
 import { QueuedRow } from "./QueuedRow";
@@ -22,6 +26,10 @@ export function QueueList({ sessionId }: { sessionId: string }) {
     const session = state.sessions.byId[sessionId];
     return session !== undefined && session.state !== "RUNNING" && session.state !== "STARTING";
   });
+  const over = useAppState((state) => {
+    const session = state.sessions.byId[sessionId];
+    return session !== undefined && isOver(session);
+  });
   const ids = queued.map(({ message }) => message.id);
   const move = (id: string, to: number) => {
     const order = moved(ids, id, to);
@@ -38,7 +46,7 @@ export function QueueList({ sessionId }: { sessionId: string }) {
       "info",
       "Taken out of the queue",
       "It will not be sent.",
-      message.content_truncated ? undefined : back,
+      over || message.content_truncated ? undefined : back,
     );
   };
   const shown = drag.preview
@@ -52,7 +60,9 @@ export function QueueList({ sessionId }: { sessionId: string }) {
       </p>
       {waits && (
         <p className="px-2.5 pt-1 pb-0.5 text-muted text-xs">
-          The queue waits for you: sending one of these starts it.
+          {over
+            ? "The session is over: these are not sent any more."
+            : "The queue waits for you: sending one of these starts it."}
         </p>
       )}
       <ol
@@ -60,20 +70,24 @@ export function QueueList({ sessionId }: { sessionId: string }) {
         aria-label="Queued messages"
         className="max-h-[38dvh] overflow-y-auto overscroll-contain"
       >
-        {shown.map((prompt, index) => (
-          <QueuedRow
-            key={prompt.message.id}
-            prompt={prompt}
-            sessionId={sessionId}
-            waits={waits}
-            place={index}
-            count={shown.length}
-            dragged={drag.dragged === prompt.message.id}
-            onGrip={(event) => drag.begin(event, prompt.message.id)}
-            onMove={(to) => move(prompt.message.id, to)}
-            onRemove={() => void remove(prompt)}
-          />
-        ))}
+        {shown.map((prompt, index) =>
+          over ? (
+            <OverRow key={prompt.message.id} prompt={prompt} onRemove={() => void remove(prompt)} />
+          ) : (
+            <QueuedRow
+              key={prompt.message.id}
+              prompt={prompt}
+              sessionId={sessionId}
+              waits={waits}
+              place={index}
+              count={shown.length}
+              dragged={drag.dragged === prompt.message.id}
+              onGrip={(event) => drag.begin(event, prompt.message.id)}
+              onMove={(to) => move(prompt.message.id, to)}
+              onRemove={() => void remove(prompt)}
+            />
+          ),
+        )}
       </ol>
     </div>
   );
@@ -84,4 +98,17 @@ function useQueue(sessionId: string): QueuedPrompt[] {
   const wishes = useAppState((state) => state.transcripts.bySession[sessionId]?.wishes ?? NO_WISHES);
   const rows = useAppState((state) => state.transcripts.bySession[sessionId]?.rows ?? NO_ROWS);
   return useMemo(() => queuedPrompts(queue, rows, wishes), [queue, rows, wishes]);
+}
+
+/** A prompt that a closed session did not get to: its words can be taken elsewhere. */
+function OverRow({ prompt: { message, text }, onRemove }: { prompt: QueuedPrompt; onRemove(): void }) {
+  return (
+    <li className="flex min-h-8 items-center gap-1.5 rounded-lg pl-2.5 text-[13px] text-muted max-sm:min-h-11">
+      <span className="min-w-0 flex-1 truncate">{text || "Files only"}</span>
+      {text !== "" && !message.content_truncated && <CopyButton text={text} label={`Copy: ${text}`} />}
+      <IconButton label="Remove from queue" onClick={onRemove}>
+        <X size={14} />
+      </IconButton>
+    </li>
+  );
 }

@@ -1,17 +1,16 @@
 /** What was typed and not sent, per session, kept by this browser so that no reload loses it. */
 import { keep, readKept } from "~/socket/kept";
-
-const PREFIX = "flightstrip.draft.";
+import { DRAFT } from "~/socket/kept-files";
 
 /** Fields on screen, by session: they hear of words that are put into them from elsewhere. */
 const fields = new Map<string, (text: string) => void>();
 
 export function readDraft(sessionId: string): string {
-  return readKept(PREFIX + sessionId) ?? "";
+  return readKept(DRAFT + sessionId) ?? "";
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  keep(PREFIX + sessionId, text === "" ? undefined : text);
+  keep(DRAFT + sessionId, text === "" ? undefined : text);
 }
 
 /** The field of a session is on screen until the returned function is called. */
