@@ -21,6 +21,7 @@ testkit::on_every_engine!(crate::world::World =>
     s_25_a_stored_running_row_is_repaired_by_recovery_and_convergence,
     rec_01_recovery_moves_no_activity_and_changes_nothing_twice,
     err_08_a_session_that_cannot_be_read_is_recovered_unread,
+    err_08_answers_that_cannot_be_read_keep_no_session_from_its_recovery,
     rec_01_many_sessions_are_repaired_in_batches,
     rec_01_a_repair_that_cannot_be_stored_is_made_at_the_next_start,
     rec_01_a_damaged_row_beside_the_repaired_ones_stops_nothing,
@@ -160,6 +161,37 @@ async fn err_08_a_session_that_cannot_be_read_is_recovered_unread(world: World) 
     assert_eq!(turns::open(&mut tx, &session).await?, None);
     let turn = turns::current(&mut tx, &session).await?.context("a turn")?;
     assert_eq!(turn.outcome, Some(TurnOutcome::Interrupted));
+    Ok(())
+}
+
+/// ERR-08, REC-01: the answers of one bundle are damaged in two ways; its session comes to rest, and asks for nothing
+/// that nobody could deliver.
+async fn err_08_answers_that_cannot_be_read_keep_no_session_from_its_recovery(
+    world: World,
+) -> Result<()> {
+    for damage in ["not JSON", r#"{"question":7}"#] {
+        let (task, session) = killed_at_work(&world).await?;
+        let (beside, _) = killed_at_work(&world).await?;
+        let turn = {
+            let mut tx = world.story.store().read().await?;
+            turns::open(&mut tx, &session).await?.context("a turn")?.id
+        };
+        let asked = world.story.question(&session, &turn).await?;
+        let broken = sql(
+            "UPDATE task_session_messages SET status = 'answered', metadata = $2 WHERE id = $1",
+        );
+        let broken = broken.bind(&asked.message_id).bind(damage);
+        assert_eq!(world.story.tamper(broken).await?, 1);
+        assert_eq!(world.orchestrator.recover().await?.sessions, 2, "{damage}");
+        for task in [&task, &beside] {
+            let row = world.projected(task).await?.payload;
+            let primary = row.primary_session.context("a session")?;
+            assert_eq!(primary.state, SessionState::WaitingForInput, "{damage}");
+            assert_eq!((row.foreground_activity, row.pending_action), (None, None));
+        }
+        assert_eq!(noted(&world).await?, 0);
+        assert_eq!(world.orchestrator.recover().await?.sessions, 0, "once");
+    }
     Ok(())
 }
 
