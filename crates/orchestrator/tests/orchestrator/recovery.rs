@@ -6,9 +6,10 @@ use model::bounds;
 use model::ids::{EnvironmentId, ExecutionId, InstanceId, SessionId, TaskId};
 use model::message::RequestStatus;
 use model::session::{Activity, SessionState};
-use model::summary::TaskStatusSummary;
+use model::summary::{PendingAction, TaskStatusSummary};
 use model::task::TaskState;
 use model::turn::TurnOutcome;
+use orchestrator::clarifications::Reply;
 use orchestrator::recovery::Repairing;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
@@ -164,8 +165,8 @@ async fn err_08_a_session_that_cannot_be_read_is_recovered_unread(world: World) 
     Ok(())
 }
 
-/// ERR-08, REC-01: the answers of one bundle are damaged in two ways; its session comes to rest, and asks for nothing
-/// that nobody could deliver.
+/// ERR-08, REC-01: an answer that was not delivered is damaged in two ways. Its session comes to rest, and so does the
+/// one beside it; the question is open again, as nobody has its answer, and can be declined.
 async fn err_08_answers_that_cannot_be_read_keep_no_session_from_its_recovery(
     world: World,
 ) -> Result<()> {
@@ -183,12 +184,20 @@ async fn err_08_answers_that_cannot_be_read_keep_no_session_from_its_recovery(
         let broken = broken.bind(&asked.message_id).bind(damage);
         assert_eq!(world.story.tamper(broken).await?, 1);
         assert_eq!(world.orchestrator.recover().await?.sessions, 2, "{damage}");
-        for task in [&task, &beside] {
+        let asks = Some(PendingAction::Clarification);
+        for (task, pending) in [(&task, asks), (&beside, None)] {
             let row = world.projected(task).await?.payload;
             let primary = row.primary_session.context("a session")?;
             assert_eq!(primary.state, SessionState::WaitingForInput, "{damage}");
-            assert_eq!((row.foreground_activity, row.pending_action), (None, None));
+            assert_eq!(row.foreground_activity, None, "{damage}");
+            assert_eq!(row.pending_action, pending, "{damage}");
         }
+        let (row, bundle) = (&asked.message_id, &asked.pending_id);
+        world
+            .orchestrator
+            .respond_clarification(&session, row, bundle, Reply::Rejected)
+            .await?;
+        assert_eq!(world.projected(&task).await?.payload.pending_action, None);
         assert_eq!(noted(&world).await?, 0);
         assert_eq!(world.orchestrator.recover().await?.sessions, 0, "once");
     }
