@@ -178,7 +178,7 @@ test("what waits in a session that is closed is not offered to be sent, and its 
   await api.request("session.close", { session_id: sessionId });
   await expect(app.getByText("these are not sent any more")).toBeVisible();
   await expect(items(app)).toHaveText(["/say One.", "/say Two."]);
-  for (const name of [/^Send$/, /^More for/, /^Place/, /^Edit/]) {
+  for (const name of [/^Send$/, /^More for/, /^Place/, /^Edit/, /^Model/, /^Mode/]) {
     await expect(app.getByRole("button", { name })).toHaveCount(0);
   }
   await expect(app.getByRole("button", { name: "Copy: /say One." })).toBeVisible();

@@ -1,8 +1,12 @@
-import { expect, type Page } from "@playwright/test";
+import { expect, type Page, test } from "@playwright/test";
 import axe from "axe-core";
+
+/** Every element is looked at, twice: a busy machine takes several times as long as an idle one for it. */
+const TEST_MS = 240_000;
 
 /** Expects the page, light and dark, to hold nothing that axe calls serious or critical. */
 export async function expectAccessible(page: Page, place: string): Promise<void> {
+  test.setTimeout(TEST_MS);
   for (const theme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: theme });
     await expect(page.locator("html")).toHaveAttribute("data-theme", theme);

@@ -111,7 +111,7 @@ export function Composer({ session }: { session: Session }) {
           />
           <div className="flex items-center gap-0.5 p-1.5 pt-0.5">
             <AttachButton disabled={over} onFiles={(chosen) => addFiles(session, chosen)} />
-            <AgentSelectors sessionId={session.id} />
+            {!over && <AgentSelectors sessionId={session.id} />}
             <span className="ml-auto flex items-center gap-1.5">
               <UsageFigure sessionId={session.id} />
               {busy && (
